@@ -264,14 +264,18 @@ def crc32c(content: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def record_batch(value: bytes, milliseconds: int, key: bytes | None = None) -> bytes:
-    """Return a batch with one record, without headers (org.apache.kafka.common.record.DefaultRecordBatch)."""
+def record_batch(value: bytes, milliseconds: int, key: bytes | None = None, producer_id: int = -1) -> bytes:
+    """Return a batch with one record, without headers (org.apache.kafka.common.record.DefaultRecordBatch).
+
+    That of a producer with an id is its first one: epoch and sequence are 0.
+    """
     fields = int8(0) + signed_varint(0) + signed_varint(0)
     fields += signed_varint(-1) if key is None else signed_varint(len(key)) + key
     fields += signed_varint(len(value)) + value + signed_varint(0)
     record = signed_varint(len(fields)) + fields
     checked = int16(0) + int32(0) + int64(milliseconds) + int64(milliseconds)
-    checked += int64(-1) + int16(-1) + int32(-1) + int32(1) + record
+    first = -1 if producer_id < 0 else 0
+    checked += int64(producer_id) + int16(first) + int32(first) + int32(1) + record
     rest = int32(-1) + int8(2) + struct.pack(">I", crc32c(checked)) + checked
     return int64(0) + int32(len(rest)) + rest
 
@@ -314,6 +318,7 @@ def produce(
     *,
     key: str | None = None,
     age: float = 0.0,
+    producer_id: int = -1,
     acks: int = -1,
     seconds: float = 6.0,
 ) -> Probe:
@@ -326,6 +331,7 @@ def produce(
         value: The record's value.
         key: Its key; None for none.
         age: How many seconds ago its timestamp is.
+        producer_id: The id of an idempotent producer, whose first record it is; -1 for none.
         acks: -1 for all in-sync replicas, 1 for the leader.
         seconds: How long the broker may wait for them.
 
@@ -333,7 +339,7 @@ def produce(
         The probe: "ok", "error", "offset" and "ms".
     """
     timestamp = int((time.time() - age) * 1000)
-    records = buffer(record_batch(value.encode(), timestamp, None if key is None else key.encode()))
+    records = buffer(record_batch(value.encode(), timestamp, None if key is None else key.encode(), producer_id))
     body = string(None) + int16(acks) + int32(int(seconds * 1000))
     body += array([string(topic) + array([int32(partition) + records])])
     return _probe(lambda: _produce(port, body, seconds))
@@ -345,6 +351,17 @@ def _produce(port: int, body: bytes, seconds: float) -> Probe:
     reader.int32(), reader.string(), reader.int32(), reader.int32()
     code, offset = reader.int16(), reader.int64()
     return {"error": error_name(code), "offset": offset} if code == 0 else {"error": error_name(code)}
+
+
+def new_producer_id(port: int) -> int:
+    """Return the id that a broker gives a new idempotent producer: it has none while it asks for a block of ids."""
+    end, number = time.monotonic() + 20, -1
+    while number < 0 and time.monotonic() < end:
+        with BrokerConnection(port, seconds=10) as connection:
+            reader = connection.ask(Api.INIT_PRODUCER_ID, 0, string(None) + int32(0))
+        reader.int32(), reader.int16()
+        number = reader.int64()
+    return number
 
 
 def consume(

@@ -27,7 +27,12 @@ from kwalk.invariants.reading.hazards import (
     Hazard,
 )
 from kwalk.invariants.reading.migrating import topics_of_kraft
-from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas, reassignment_of
+from kwalk.model.kafka.snapshots.at_rest import (
+    leader_before_hand,
+    members_without_log,
+    offline_replicas,
+    reassignment_of,
+)
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
@@ -53,6 +58,7 @@ from kwalk.model.kafka.snapshots.lineage import (
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
+ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
@@ -146,6 +152,7 @@ class Advice:
             kinds.TWO_DIRECTORIES: self._of_two,
             kinds.FAILOVER_FAILS: self._of_failing,
             kinds.EMPTY_ISR: self._of_empty_isr,
+            kinds.LEADER_BY_HAND: self._of_leader_by_hand,
             kinds.NO_REPLICAS: self._of_no_replicas,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
@@ -176,6 +183,8 @@ class Advice:
             o.kind in kinds.OF_LACKING and self._are_down(o) for o in self.observations
         ):
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
+        if kind in (*OF_STATES, kinds.RECORDS_ELSEWHERE):
+            made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
         if kind in STARTING:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
@@ -245,7 +254,7 @@ class Advice:
                 others.append(
                     f"{brokers(dead)} in the ISR of {one.subject} {are} down, and no replica: stop no live ISR member, "
                     f"which would leave none there; if {do} not come back, write the state of {one.subject}, at "
-                    f"the version that was read: {above}; then fail the controller over (not tried on real brokers)"
+                    f"the version that was read: {above}; then fail the controller over"
                 )
                 continue
             if kind.way_out not in others:
@@ -347,22 +356,29 @@ class Advice:
         )
 
     def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
-        """Yield which broker starts before which; or which states to write, where no order suits all partitions."""
-        crossed = [(best, broker) for best, broker in late if (broker, best) in late]
-        for (best, broker), places in late.items():
-            names = listed([place.name for place in places])
-            if (best, broker) in crossed:
-                yield (
-                    f"before {brokers((best, broker))} start, write the state of {names} with broker {best} as leader "
-                    f"and only ISR member: broker {broker} has a shorter log (not tried on real brokers)"
-                )
-                continue
+        """Yield which broker starts first; or which states to write, where partitions need different ones.
+
+        A controller takes ISR members that are down out of the ISR one by one, and leaves the last, whichever it is
+        (ZkReplicaStateMachine.doRemoveReplicasFromIsr): on 3.9.0 it was the one with the shorter log.
+        """
+        bests = dict.fromkeys(best for best, _ in late)
+        for first in bests if len(bests) > 1 else ():
+            behind = {broker: places for (best, broker), places in late.items() if best == first}
+            names = listed(list(dict.fromkeys(place.name for places in behind.values() for place in places)))
+            yield (
+                f"before a broker starts, write the state of {names} with broker {first} as leader and only ISR "
+                f"member: {brokers(behind)} {each(list(behind), 'has a shorter log', 'have shorter logs')}"
+            )
+        for (best, broker), places in late.items() if len(bests) == 1 else ():
             ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
             is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
             lacks = "is gone" if ends[1] is None else lacks
+            names = listed([place.name for place in places])
             yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
+        if len(bests) == 1 and not self.capture.live:
+            yield f"start broker {next(iter(bests))} before all others: {ONE_IS_LEFT}"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:
         """Return when the log of the only ISR member is the best one though nothing shows it."""
@@ -573,7 +589,7 @@ class Advice:
             wanted = _state(max(least, *latest) + EPOCHS_ABOVE, which)
             states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
         yield (
-            "if ZooKeeper was restored from a backup, write while the brokers are stopped (not tried on real brokers): "
+            "if ZooKeeper was restored from a backup, write while the brokers are stopped: "
             f"{'; '.join(states[:MOST])}{'; and so on' * (len(states) > MOST)}"
         )
 
@@ -733,6 +749,16 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
+    def _of_leader_by_hand(self, one: Observation) -> str:
+        """Return the state with the leader that brokers answer: with a later epoch, as the leader has read no version.
+
+        Its changes of the ISR fail until it takes up a request, which it ignores at the leader epoch that it has.
+        """
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        leader = leader_before_hand(self.capture, topic, number)
+        above = _state(topic.states[number].leader_epoch + EPOCHS_ABOVE, f"broker {leader}")
+        return f"write the state of {one.subject}, at the version that was read: {above}; then fail the controller over"
+
     def _of_empty_isr(self, one: Observation) -> str:
         """Return who may lead a partition with an empty ISR, such as a live leader. In KRaft no state znode counts."""
         topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
@@ -743,8 +769,7 @@ class Advice:
             above = _state(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
             return (
                 f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
-                f"write the state, at the version that was read: {above}; then fail the controller over (not tried on "
-                "real brokers)"
+                f"write the state, at the version that was read: {above}; then fail the controller over"
             )
         elected = self._elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
         by_hand = "" if self.capture.is_kraft else ", or a state znode that names it"

@@ -117,7 +117,7 @@ NUMBER_MISSING = evolve(
     now="clients that ask for it get UNKNOWN_TOPIC_OR_PARTITION; producers that choose it by a key time out",
     later="it stays so: restarts and failovers do not repair it",
     way_out="keep every log that brokers have of it. Write its replicas into the znode's JSON, with the data version "
-    "that was read, and inspect again before a controller fails over (not tried on real brokers)",
+    "that was read, and inspect again before a controller fails over",
     log="none: kafka-topics.sh --describe leaves out a number",
     cause="the topic's znode was written by hand or by a tool",
     grep=(),
@@ -304,6 +304,21 @@ DIVERGED = FindingKind(
     log="none: kafka-dump-log.sh --files … --deep-iteration of two replicas shows it",
     cause="a replica took a log of an earlier topic of the name for its own",
 )
+STATE_BY_LOGS = (
+    "with a controller_epoch of 0, a leader_epoch above those of the logs, and as leader and only ISR member the "
+    "broker whose last record has the highest leader epoch, and of several the one whose log ends last"
+)
+LATER_IDS = (
+    "before brokers start, write a block above all producer ids that were given into /latest_producer_id_block: the "
+    "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
+)
+"""What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
+LOST_FOR_GOOD = (
+    "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id of meta.properties, "
+    "if it is not there; the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact "
+    "of __consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas "
+    f"and the topic_id of the logs; and a state of each partition, {STATE_BY_LOGS}; {LATER_IDS}"
+)
 TOPICS_ARE_LOST = FindingKind(
     "zookeeper-has-none-of-the-topics",
     BROKEN,
@@ -312,10 +327,7 @@ TOPICS_ARE_LOST = FindingKind(
     now="clients get UNKNOWN_TOPIC_OR_PARTITION, or create the topics anew (auto.create.topics.enable)",
     later="a topic that is created under one of the names is another one, and meets the old logs",
     way_out="move no log away, and let no client create topics. Find ZooKeeper's data first: zookeeper.connect with "
-    "its chroot, the other servers of the ensemble, a backup. If it is lost for good, write each topic anew while the "
-    "brokers are stopped (not tried on real brokers): its znode with the replicas and the topic_id of the logs, and "
-    "a state of each partition, with a leader_epoch above those of the logs, and the broker whose log ends last as "
-    "leader and only ISR member",
+    "its chroot, the other servers of the ensemble, a backup. " + LOST_FOR_GOOD,
     story=STRAY,
     log="none: kafka-topics.sh --list prints no topic, or only new ones",
     cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
@@ -327,10 +339,7 @@ SOME_TOPICS_ARE_LOST = evolve(
     title="ZooKeeper has lost topics whose logs brokers have",
     now="clients of these topics get UNKNOWN_TOPIC_OR_PARTITION, or create them anew (auto.create.topics.enable)",
     way_out="move no log away, not those of topics that were created again either, and let no client create topics. "
-    "Find ZooKeeper's earlier data first: the other servers of the ensemble, a newer backup. If it is lost for good, "
-    "write each topic anew while the brokers are stopped (not tried on real brokers): its znode with the replicas and "
-    "the topic_id of the logs, and a state of each partition, with a leader_epoch above those of the logs, and the "
-    "broker whose log ends last as leader and only ISR member",
+    "Find ZooKeeper's earlier data first: the other servers of the ensemble, a newer backup. " + LOST_FOR_GOOD,
     log="none: kafka-topics.sh --list lacks topics",
     cause="ZooKeeper's data was lost, or restored from an older backup, and some topics were created again since, by "
     "clients or by hand; or znodes were removed by hand",
@@ -539,7 +548,7 @@ NO_CLUSTER_ID = FindingKind(
     now="nothing: a broker reads it when it starts",
     later="the next broker that starts mints another id; no broker starts with the log directories that it has then",
     way_out="before a broker stops or starts, create /cluster/id with the id of the log directories: "
-    '{"version":"1","id":"…"} (not tried on real brokers). Do not remove or edit meta.properties',
+    '{"version":"1","id":"…"}. Do not remove or edit meta.properties',
     log="server.log: The Cluster ID … doesn't match stored clusterId … in meta.properties.",
     cause="the znode was removed, or is missing in what was copied from another ensemble",
     grep=('grep -E "doesn\'t match stored clusterId|Invalid cluster.id" logs/server.log*',),
@@ -626,7 +635,7 @@ PARTITION_LOST = FindingKind(
     now="the partition count has dropped; records of the partition are unreachable after the next failover",
     later="an expansion creates a new partition of that number, which meets the old logs",
     way_out="add the partition and its replicas to the znode's JSON with the data version that was read, then fail "
-    "the controller over (not tried on real brokers)",
+    "the controller over",
     story="docs/stories/two-admins.md",
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
@@ -638,8 +647,7 @@ LOGS_ONLY = evolve(
     properties=(),
     now="clients do not know the partition: its records are unreachable",
     way_out="move no log away, and add no partition. Stop the brokers, add the partition with these replicas to the "
-    "znode's JSON, and create its state, with a leader_epoch above those of the logs, and the broker whose log ends "
-    "last as leader and only ISR member (not tried on real brokers)",
+    f"znode's JSON, and create its state, {STATE_BY_LOGS}",
     log="none: kafka-topics.sh --describe shows fewer partitions than brokers have directories",
     cause="ZooKeeper was restored from a backup of before partitions were added; or the logs are of an earlier topic "
     "of the name, which had more",
@@ -938,8 +946,7 @@ LEADER_BY_HAND = FindingKind(
     now="changes of the ISR fail",
     later="after the next failover of the controller brokers tell clients that the leader is the one in ZooKeeper, and "
     "that one does not lead: NOT_LEADER_OR_FOLLOWER, until the leader epoch rises",
-    way_out="before the controller fails over, write the state with the leader that brokers answer, and with it in the "
-    "ISR, at the version of the znode that was read (not tried on real brokers)",
+    way_out="",
     log="none: kafka-topics.sh --describe shows another leader than the state znode",
     cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
 )

@@ -377,7 +377,8 @@ class Findings:
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
         numbers = {*topic.partitions, *topic.states, *topic.unassigned}
-        for number in sorted({*range(max(numbers, default=0))} - numbers)[:MOST_MISSING]:
+        gaps = sorted({*range(max(numbers, default=0))} - numbers)
+        for number in [one for one in gaps if not hosts_of_lost(self.capture, topic, one)][:MOST_MISSING]:
             logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
             text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
             yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)

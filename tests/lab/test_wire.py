@@ -71,6 +71,11 @@ def test_a_batch_of_records_has_the_checksum_of_what_follows_it():
     assert struct.unpack(">I", batch[17:21]) == (crc32c(batch[21:]),)
 
 
+def test_the_first_batch_of_an_idempotent_producer_has_its_id_and_sequence_0():
+    assert struct.unpack(">qhi", record_batch(b"v", 7, producer_id=5)[43:57]) == (5, 0, 0)
+    assert struct.unpack(">qhi", record_batch(b"v", 7)[43:57]) == (-1, -1, -1)
+
+
 def test_a_topic_id_is_printed_as_kafka_prints_it():
     assert Reader(bytes(16)).topic_id() is None
     assert Reader(bytes(range(16))).topic_id() == "AAECAwQFBgcICQoLDA0ODw"

@@ -143,6 +143,13 @@ def test_elections_do_not_make_up_for_an_older_state() -> None:
     assert not violated_after(name, "write-states", "start-broker 1")
 
 
+def test_a_zookeeper_that_was_restored_needs_later_producer_ids() -> None:
+    """As the lab saw: a record was acknowledged, and taken for a duplicate of one with the same id and sequence."""
+    snapshot = next(path for path in FILES if path.stem == "restored-zookeeper-backup-3.9.0").read_bytes()
+    ways_out = {kind.name: kind.way_out for kind in inspect_snapshot(snapshot).by_kind()}
+    assert ways_out["state-is-behind-the-logs"].count("/latest_producer_id_block") == 1
+
+
 def test_a_newest_log_that_is_gone_is_given_up_for_the_newest_that_is_left() -> None:
     snapshot = json.loads(next(path for path in FILES if path.stem == "restored-zookeeper-noticed-3.9.0").read_text())
     snapshot["broker_ids"], snapshot["controller"] = [1, 2], 1

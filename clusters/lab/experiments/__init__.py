@@ -12,11 +12,22 @@ from kwalk.clusters.lab.experiments import (
     migrations,
     reassignments,
     recoveries,
+    ways_out,
 )
 from kwalk.clusters.lab.experiments.experiment import Experiment
 
+MODULES = (
+    expansions,
+    deletions,
+    controllers,
+    reassignments,
+    groups,
+    logs,
+    recoveries,
+    ways_out,
+    migrations,
+    dual_writes,
+)
 EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for module in (expansions, deletions, controllers, reassignments, groups, logs, recoveries, migrations, dual_writes)
-    for experiment in module.EXPERIMENTS
+    experiment.name: experiment for module in MODULES for experiment in module.EXPERIMENTS
 }

@@ -7,11 +7,12 @@ Words: an *aged* topic has seen a failover, so that its replicas have its id in 
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attrs import define, field
@@ -31,6 +32,10 @@ FIRST, SECOND = "first", "second"
 TWO: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1]}
 FOREIGN_FILE = "version: 0\ntopic_id: AAAAAAAAQAGAAAAAAAAAAQ"
 """A partition.metadata with an id that no topic has."""
+FOR_EVER = {"retention.ms": "-1"}
+"""The configuration of a topic whose records are kept, whatever the brokers' retention is."""
+UNTIL_CHECKPOINTS = 35.0
+"""Seconds after which a broker writes its recovery points (LogManager.InitialTaskDelayMs), if it may each second."""
 DELETING = 8.0
 """Seconds in which the brokers that run delete the logs of a topic."""
 
@@ -58,9 +63,15 @@ class Scene:
         """The topic of the round."""
         return self.this.topic
 
-    def create(self, assignment: Mapping[int, list[int]] = TWO, *, aged: bool = True) -> None:
+    def create(
+        self,
+        assignment: Mapping[int, list[int]] = TWO,
+        configuration: Mapping[str, str] | None = None,
+        *,
+        aged: bool = True,
+    ) -> None:
         """Create the topic, and wait until its replicas have its id in their files if it is aged."""
-        self.lab.admin(milliseconds=8000).create_topic(self.topic, assignment)
+        self.lab.admin(milliseconds=8000).create_topic(self.topic, assignment, configuration)
         self.lab.wait_for_leaders(self.topic, len(assignment))
         if aged:
             self.lab.delete_controller()
@@ -400,19 +411,133 @@ def restored_zookeeper(scene: Scene, *, fails_over: bool) -> None:
 
 
 def restored_from_backup(scene: Scene) -> None:
-    """Restore ZooKeeper from a backup while brokers run: they cannot reach it, and are stopped."""
-    lab = scene.lab
+    """Restore ZooKeeper from a backup of before elections while brokers run: they cannot reach it, and are stopped."""
     scene.create({0: [1, 2, 3]})
     scene.write(FIRST)
-    shutil.copytree(lab.folder / "zookeeper", lab.folder / "copy")
-    for number in (2, 3, 1):
-        scene.stop(number)
-        scene.write(FIRST)
-        scene.start(number)
-    lab.restore_zookeeper(lab.folder / "copy")
+    with restored(scene):
+        for number in (2, 3, 1):
+            scene.stop(number)
+            scene.write(FIRST)
+            scene.start(number)
+
+
+@contextmanager
+def restored(scene: Scene, *, is_lost: bool = False) -> Iterator[None]:
+    """Restore ZooKeeper from a backup of before what is done within, or without data; then all brokers are down."""
+    lab, copy = scene.lab, scene.lab.folder / "copy"
+    if is_lost:
+        copy.mkdir()
+    else:
+        shutil.copytree(lab.folder / "zookeeper", copy)
+    yield
+    lab.restore_zookeeper(copy)
     for number in lab.brokers:
         lab.kill(number)
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+
+
+def _cut(scene: Scene, partition: int, *numbers: int) -> None:
+    """Cut the last record of a partition off the logs of brokers that have crashed."""
+    for number in numbers:
+        segments = sorted((scene.lab.brokers[number].data / f"{scene.topic}-{partition}").glob("*.log"))
+        os.truncate(segments[-1], segments[-1].stat().st_size - 1)
+        scene.lab.note(f"the log of {scene.topic}-{partition} on broker {number} has lost its last record")
+
+
+def lost_topics(scene: Scene, *, is_all: bool) -> None:
+    """Lose ZooKeeper's data, or all since a topic was created; two of three logs of a partition lack a record."""
+    if not is_all:
+        scene.others.append(Ledger("earlier"))
+        scene.lab.admin(milliseconds=8000).create_topic("earlier", {0: [1, 2, 3]}, FOR_EVER)
+        scene.lab.wait_for_leaders("earlier")
+        scene.others[0].write(scene.lab, FIRST)
+        rest(scene.lab)
+    with restored(scene, is_lost=is_all):
+        scene.create(configuration=FOR_EVER)
+        scene.write(FIRST)
+        for ledger in scene.others:
+            scene.stop(1)
+            ledger.write(scene.lab, FIRST)
+            scene.start(1)
+    _cut(scene, 0, 1, 2)
+
+
+def lost_partition(scene: Scene) -> None:
+    """Restore ZooKeeper from a backup of before a partition was added; its first log lacks the last record."""
+    scene.create({0: [1, 2, 3]})
+    with restored(scene):
+        scene.lab.admin(milliseconds=8000).add_partitions(scene.topic, 2, [[2, 3, 1]])
+        scene.lab.wait_for_leaders(scene.topic, 2)
+        rest(scene.lab)
+        scene.write(FIRST)
+    _cut(scene, 1, 1, 2)
+
+
+def lost_reassignment(scene: Scene) -> None:
+    """Restore ZooKeeper from a backup of before a reassignment: no replica that it names has a log."""
+    scene.create({0: [1, 2]})
+    scene.write(FIRST)
+    with restored(scene):
+        scene.lab.admin(milliseconds=8000).reassign(scene.topic, {0: [3]})
+        wait_until(lambda: scene.lab.states(scene.topic)[0]["isr"] == [3], 30)
+        rest(scene.lab)
+        scene.write(FIRST)
+
+
+def unlisted_partition(scene: Scene) -> None:
+    """Write the topic's znode without a partition, which has a state, as one of two clients at once; then fail over."""
+    scene.create()
+    scene.write(FIRST)
+    _write_partitions(scene, {0: [1, 2, 3]})
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
+def skipped_number(scene: Scene) -> None:
+    """Create a topic by hand that lacks a partition between others."""
+    scene.lab.zk.do(*writes_of_creation(scene.topic, {0: [1, 2, 3], 2: [2, 3, 1]}))
+    scene.lab.wait_for_leaders(scene.topic, 2)
+    rest(scene.lab)
+    scene.write(FIRST)
+
+
+def _write_partitions(scene: Scene, assignment: Mapping[int, list[int]]) -> None:
+    """Write the partitions of the topic's znode by hand."""
+    partitions = {str(number): replicas for number, replicas in assignment.items()}
+    content = {**(scene.lab.topic(scene.topic) or {}), "partitions": partitions}
+    scene.lab.zk.do(set_data(f"/brokers/topics/{scene.topic}", json.dumps(content).encode()))
+    scene.lab.note(f"the partitions of {scene.topic} are set to {assignment}")
+
+
+def without_cluster_id(scene: Scene) -> None:
+    """Remove /cluster/id."""
+    scene.create()
+    scene.write(FIRST)
+    scene.lab.zk.do(delete("/cluster/id"))
+    scene.lab.note("/cluster/id is removed")
+
+
+def state_by_hand(scene: Scene, *, assignment: Mapping[int, list[int]], gone: int = 0, **state: object) -> None:
+    """Write fields of a state by hand, perhaps after a broker has stopped that is no replica."""
+    scene.create(assignment)
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    if gone:
+        scene.stop(gone)
+        scene.gone.add(gone)
+    scene.write_state(0, **state)
+
+
+def lost_ends(scene: Scene, *, assignment: Mapping[int, list[int]]) -> None:
+    """Crash all brokers; the log of each partition has lost its last record on the first of its replicas."""
+    scene.create(assignment)
+    scene.write(FIRST)
+    time.sleep(UNTIL_CHECKPOINTS)  # which show that the logs were not flushed
+    for number in scene.lab.brokers:
+        scene.lab.kill(number)
+    wait_until(lambda: not scene.lab.zk.children("/brokers/ids"), 60)
+    for partition, replicas in assignment.items():
+        _cut(scene, partition, replicas[0])
 
 
 def controller_epoch_set_back(scene: Scene) -> None:

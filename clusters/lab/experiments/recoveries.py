@@ -11,7 +11,6 @@ without an answer left restarts the brokers without a repair, and compares what 
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -40,7 +39,6 @@ from kwalk.clusters.lab.experiments.known_records import (
 )
 from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import WITH_LOSSES, recovery_problem
 from kwalk.model.language.inspection import Inspection, Severity
@@ -127,13 +125,14 @@ class _Case:
 # Rounds.
 
 
-def _diagnosis(scene: Scene, label: str) -> _Diagnosis:
+def diagnosed(scene: Scene, label: str) -> _Diagnosis:
+    """Inspect a snapshot, which is kept with the evidence."""
     snapshot = collected(scene.lab)
     scene.this.keep_snapshot(label, snapshot.decode())
     return _Diagnosis(snapshot, inspect_snapshot(snapshot))
 
 
-def _damage_now(scene: Scene) -> list[str]:
+def damage_now(scene: Scene) -> list[str]:
     """Return what is wrong with the topic, without an inspection; not what clients get."""
     lab, znode = scene.lab, scene.lab.topic(scene.topic)
     if znode is None:
@@ -170,15 +169,15 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case, *, answer: int | No
     number = this.number if answer is None else answer
     scene = Scene(lab, this, Ledger(this.topic))
     case.damage(scene)
-    found = _diagnosis(scene, "damaged")
+    found = diagnosed(scene, "damaged")
     details: dict[str, Any] = {"damage": found.kinds}
     right = _is_right(case, found, scene.lab.options.release)
     if case.probed:
-        wrong = _damage_now(scene)
+        wrong = damage_now(scene)
         wrong += _served(scene, DAMAGED)
         right &= bool(wrong) == found.is_broken
         rest(lab)
-        found = _diagnosis(scene, "damaged and probed")
+        found = diagnosed(scene, "damaged and probed")
         details |= {"wrong when damaged": wrong, "damage after the probe": found.kinds}
     details["diagnosis is right"] = right
     recovery = plan_recovery(recovery_problem(found.snapshot), seconds=PATIENCE)
@@ -242,7 +241,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         details["seconds of waiting"] = _waited(scene)
     details["steps"] = steps = list(_carried_out(scene, plan))
     scene.gone -= {number for number in scene.gone if number not in lab.brokers or lab.brokers[number].runs}
-    if not plan.procedures and _diagnosis(scene, "waited").is_broken:
+    if not plan.procedures and diagnosed(scene, "waited").is_broken:
         later = next((one.plan for one in answer.alternatives if one.problem.is_for_later and one.plan), None)
         steps += _carried_out(scene, later) if later else ()
         details["steps when nothing has changed"] = [one["step"] for one in steps]
@@ -250,16 +249,16 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
     damage: list[str] = []
     for when in ("after the plan", "after a rolling restart"):
         if when == "after a rolling restart":
-            _roll(scene)
-        found = _diagnosis(scene, when)
+            roll_brokers(scene)
+        found = diagnosed(scene, when)
         stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
         refused = [f"{scene.topic} is not deleted"] if stays else []
         refused += [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
         wrong = [
             *refused,
-            *_damage_now(scene),
+            *damage_now(scene),
             *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
-            *(line for other, its in others for line in _wrong_copies(lab, other, its)),
+            *(line for other, its in others for line in wrong_copies(lab, other, its)),
         ]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
         damage += found.damage
@@ -276,7 +275,7 @@ def _waited(scene: Scene) -> int:
     """Wait until the damage is gone, or for as long as an operator is asked to; return how many seconds."""
     began = time.monotonic()
     time.sleep(EXPIRY)
-    wait_until(lambda: not _damage_now(scene), WAIT, every=1.0)
+    wait_until(lambda: not damage_now(scene), WAIT, every=1.0)
     return round(time.monotonic() - began)
 
 
@@ -301,12 +300,12 @@ def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> li
     return wrong + ([] if may_lose else lost_copies(kept, logs, logs_in_backups(lab, topic)))
 
 
-def _wrong_copies(lab: Lab, other: Ledger, kept: Kept) -> list[str]:
+def wrong_copies(lab: Lab, other: Ledger, kept: Kept) -> list[str]:
     """Return what is wrong with the records of a healthy topic."""
     return wrong_records(kept, other, logs_on_disks(lab, other.topic), members_of(lab.states(other.topic)))
 
 
-def _roll(scene: Scene) -> None:
+def roll_brokers(scene: Scene) -> None:
     """Restart each broker that is not gone."""
     lab = scene.lab
     for number in sorted(set(lab.brokers) - scene.gone):
@@ -318,8 +317,8 @@ def _roll(scene: Scene) -> None:
 
 def _without_repair(scene: Scene, case: _Case, details: dict[str, Any], *, has_plan: bool) -> RoundOutcome:
     """Restart the brokers without a repair: what is wrong then must be found."""
-    _roll(scene)
-    found, wrong = _diagnosis(scene, "rolled without a repair"), _damage_now(scene)
+    roll_brokers(scene)
+    found, wrong = diagnosed(scene, "rolled without a repair"), damage_now(scene)
     wrong += _served(scene, AFTER)
     details |= {"found after a rolling restart": found.kinds, "wrong after a rolling restart": wrong}
     right = details["diagnosis is right"] and (not case.probed or bool(wrong) == found.is_broken)
@@ -332,7 +331,7 @@ def _carried_out(scene: Scene, plan: Plan) -> Iterator[dict[str, Any]]:
     """Do every step; yield what was found after it, and which of it the plan does not foresee."""
     for number, procedure in enumerate(plan.procedures):
         carry_out(scene.lab, procedure)
-        found = _diagnosis(scene, f"after step {number + 1}")
+        found = diagnosed(scene, f"after step {number + 1}")
         unforeseen = sorted(found.violated - plan.shows[number])
         yield {"step": procedure.title, "found": found.kinds, "not foreseen": unforeseen}
         if plan.early[number] and not found.damage:
@@ -350,7 +349,7 @@ def _no_alarm(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     def look(label: str) -> None:
         nonlocal looks
         looks += 1
-        found = _diagnosis(scene, f"{label} {looks}")
+        found = diagnosed(scene, f"{label} {looks}")
         if found.damage:
             alarms[f"{label} {looks}"] = found.damage
 
@@ -370,47 +369,6 @@ def _no_alarm(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     details = {"looks": looks, "alarms": alarms, "not served": _served(scene, AFTER)}
     outcome = "no alarm" if not alarms else f"alarms in {len(alarms)} of {looks} snapshots"
     return RoundOutcome(outcome, not alarms, details)
-
-
-def _controller_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Set /controller_epoch back, do what the inspection says of it, and let the leader stop."""
-    scene = Scene(lab, this, Ledger(this.topic))
-    damages.controller_epoch_set_back(scene)
-    found = _diagnosis(scene, "damaged")
-    ways_out = (kind.way_out for kind in found.inspection.by_kind() if kind.name == "controller-epoch-is-behind")
-    advised = next((number for way_out in ways_out for number in EPOCH_TO_SET.findall(way_out)), None)
-    details: dict[str, Any] = {"damage": found.kinds, "advised": advised, "wrong when damaged": _led_by_another(scene)}
-    if advised is None:
-        return RoundOutcome("not named", False, details)
-    lab.zk.do(set_data("/controller_epoch", advised.encode()))
-    lab.note(f"/controller_epoch is {advised}")
-    lab.delete_controller()
-    rest(lab)
-    bad: list[str] = []
-    for when in ("after the advice", "after a rolling restart"):
-        if when == "after a rolling restart":
-            _roll(scene)
-        wrong = _damage_now(scene) + _led_by_another(scene)
-        found = _diagnosis(scene, when)
-        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong}
-        bad += found.damage + wrong
-    this.keep_lines("already written by another controller|controller epoch|LeaderElection")
-    details["/controller_epoch at the end"] = lab.controller_epoch()
-    return RoundOutcome("the advice is wrong" if bad else "repaired", not bad, details)
-
-
-EPOCH_TO_SET = re.compile(r"set /controller_epoch to (\d+)")
-
-
-def _led_by_another(scene: Scene) -> list[str]:
-    """Stop the leader, write records, start it again; return what is refused, and if the leader is the same."""
-    lab, leader = scene.lab, scene.lab.states(scene.topic)[0]["leader"]
-    scene.stop(leader)
-    state = lab.states(scene.topic)[0]
-    stays = [f"the leader is {state['leader']} when {leader} has stopped"] if state["leader"] in (leader, -1) else []
-    wrong = stays + _served(scene, AFTER)
-    scene.start(leader)
-    return wrong
 
 
 # Experiments.
@@ -787,15 +745,6 @@ EXPERIMENTS = (
         releases=RELEASES,
         rounds=10,
         options=evolve(DEAD, directories=2),
-    ),
-    Experiment(
-        name="controller-epoch-set-back",
-        about="/controller_epoch is set back by hand, and the controller fails over; then it is set as `kwalk "
-        "diagnose` says, and the controller fails over; leaders stop before and after.",
-        expected="It is named; afterwards each leader that stops has a successor, also after a rolling restart, as it "
-        "was in one round with each release. Before, a partition whose leader stops has none.",
-        story=DOWN,
-        run=_controller_epoch,
     ),
     Experiment(
         name="no-alarm",
