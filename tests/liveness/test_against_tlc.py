@@ -50,9 +50,7 @@ CASES = [(module, name) for module, specifications in SPECIFICATIONS.items() for
 def test_the_page_for_users_of_tla_counts_the_questions():
     questions = sum(len(PROPERTIES[module]) for module, _ in CASES)
     text = re.sub(r"\s+", " ", PAGE.read_text(encoding="utf-8"))
-    assert (
-        f"under {len(CASES)} fairness formulas, kwalk and TLC agree on all {questions}" in text
-    )
+    assert f"under {len(CASES)} fairness formulas, kwalk and TLC agree on all {questions}" in text
 
 
 @pytest.mark.parametrize(("module", "name"), CASES)
