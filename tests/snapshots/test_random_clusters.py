@@ -24,15 +24,15 @@ BY_ACT = {
     "start": r"\bstart (it|one|the broker|brokers? \d)",
 }
 """How a way out names what an operator does."""
-CONDITION = r"\bfirst\b|\bbefore\b|\bdo not\b|\bneither\b|\bnever\b|\bchoose which records\b|\bcompare the ends\b"
-"""How a way out says that something comes first, or that an act loses records."""
-SEEING_TO_LOGS = (
-    "replica-refuses",
-    "log-of-an-earlier-topic",
-    "replica-has-another-log",
-    *(k.name for k in OF_LACKING),
+CONDITION = "|".join(
+    (r"\bfirst\b", r"\bbefore\b", r"\bdo not\b", r"\bneither\b", r"\bnever\b", r"\bchoose which records\b")
+    + (r"\bcompare the ends\b", "when it is out of the ISR")
 )
-"""Kinds whose ways out keep the records: they move the other log away, or copy what is lost."""
+"""How a way out says that something comes first, or that an act loses records."""
+MOVING = r"stop brokers? [\d, and]+, move [^;]+ away( on each)?, and start (it|them)"
+"""A step that takes a log with other records out of a partition, and keeps it."""
+SEEING_TO_LOGS = tuple(kind.name for kind in OF_LACKING)
+"""Kinds whose ways out copy what may be lost."""
 RELEASES = ("2.6.2", "2.8.2", "3.4.1", "3.9.0")
 SHARES, SEEDS = 2, 25
 DIVERGED = ((0, 0), (4, 30))
@@ -43,8 +43,9 @@ def harmful_acts(problem: Problem) -> set[str]:
     names = {prop.name for prop in OF_RECORDS}
     outlook, found = foresee(problem, seconds=60), set()
     for event in outlook.events:
-        now = frozenset.union(*outlook.now[event.world])
-        if (frozenset.union(*event.outcomes) - now) & names:
+        possible = outlook.now[event.world]
+        lost = frozenset().union(*(event.outcomes - possible)) - frozenset.intersection(*possible)
+        if lost & names:
             title = event.what_if.title
             act = "failover" if "fails over" in title else "start" if "starts with" in title else "restart"
             found.add(act)
@@ -64,7 +65,7 @@ def unconditional(release: str, seed: int) -> tuple[int, list[str]]:
         f"{release} {seed} {kind.name}: {kind.way_out} (harmful: {', '.join(sorted(harmful))})"
         for kind in inspection.by_kind()
         if kind.name not in SEEING_TO_LOGS
-        and any(re.search(BY_ACT[act], kind.way_out) for act in harmful)
+        and any(re.search(BY_ACT[act], re.sub(MOVING, "", kind.way_out)) for act in harmful)
         and not re.search(CONDITION, kind.way_out)
     ]
     return len(harmful), found
@@ -76,7 +77,13 @@ def unconditional(release: str, seed: int) -> tuple[int, list[str]]:
 def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share: int) -> None:
     probes = [unconditional(release, seed) for seed in range(share * SEEDS, (share + 1) * SEEDS)]
     assert not [text for _, found in probes for text in found]
-    assert sum(harmful for harmful, _ in probes) >= 3, "few acts of these clusters are harmful"
+    assert sum(harmful for harmful, _ in probes) >= 2, "few acts of these clusters are harmful"
+
+
+@pytest.mark.thorough
+def test_without_the_table_of_hazards_a_way_out_loses_records(monkeypatch) -> None:
+    monkeypatch.setattr("kwalk.invariants.reading.advice.HAZARDS", ())
+    assert unconditional("3.9.0", 1)[1]
 
 
 # What these clusters have found, each by itself.
