@@ -61,6 +61,7 @@ from kwalk.model.language.inspection import FindingKind, Observation
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
+PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
@@ -91,20 +92,9 @@ class PartitionLogs:
         return self.apart_from(self.kept)
 
     def apart_from(self, kept: Collection[int]) -> list[int]:
-        """Return the replicas whose logs may be of another topic than those of some brokers.
-
-        A log with the topic's id is the topic's, unless something shows that it differs from them.
-        """
-        replicas, lineages = self.topic.partitions.get(self.partition, ()), self.lineages
-        others = {lineages.group_of(b) for b in kept}
-        differing = {group for pair in lineages.unrelated if pair & others for group in pair}
-        return [
-            b
-            for b, log in lineages.logs.items()
-            if b in replicas
-            and b not in kept
-            and (log.topic_id is None or log.topic_id != self.topic.topic_id or lineages.group_of(b) in differing)
-        ]
+        """Return the replicas whose logs may be of another topic than those of some brokers."""
+        replicas = self.topic.partitions.get(self.partition, ())
+        return [b for b in self.lineages.logs if b in replicas and b not in kept]
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
         """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
@@ -689,8 +679,16 @@ class Advice:
         found: dict[tuple[int, ...], list[str]] = {}
         for place in places:
             for hosts in place.moved_together(place.kept) if place.kept else ():
-                found.setdefault(hosts, []).append(place.name)
+                if self._may_move(hosts, place.kept):
+                    found.setdefault(hosts, []).append(place.name)
+                else:
+                    yield f"{PLANNED} what to do about {place.name}: no live broker has the log that it is to have"
         yield from self._each_moved(found)
+
+    def _may_move(self, hosts: Iterable[int], kept: Iterable[int]) -> bool:
+        """Whether brokers may start without their logs: one that runs leads with nothing if no kept log is served."""
+        live = {*self.capture.live}
+        return not live & {*hosts} or bool(live & {*kept})
 
     def _shows(self, broker: int, place: PartitionLogs) -> bool:
         """Whether the snapshot shows what log a broker has of a partition."""
@@ -698,15 +696,16 @@ class Advice:
 
     def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away for each choice between logs with different records."""
-        alike: dict[tuple[tuple[int, ...], ...], list[PartitionLogs]] = {}
+        alike: dict[tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...], list[str]] = {}
         for place in places:
-            alike.setdefault(tuple(choice.keeps for choice in place.choices), []).append(place)
-        for choices, same in alike.items():
-            names = [place.name for place in same]
+            choices = tuple((choice.keeps, tuple(place.moved_together(choice.keeps))) for choice in place.choices)
+            alike.setdefault(choices, []).append(place.name)
+        for choices, names in alike.items():
             ways = []
-            for keeps in choices:
-                moved = self._each_moved(dict.fromkeys(same[0].moved_together(keeps), names))
-                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(moved)}")
+            for keeps, moved in choices:
+                may_move = all(self._may_move(hosts, keeps) for hosts in moved)
+                steps = self._each_moved(dict.fromkeys(moved, names)) if may_move else [f"{PLANNED} what to do"]
+                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(steps)}")
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
 

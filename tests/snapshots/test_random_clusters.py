@@ -146,6 +146,19 @@ def test_logs_with_different_records_are_a_choice_and_the_leader_s_comes_first()
     )
 
 
+def test_no_broker_starts_without_its_log_while_the_log_to_be_kept_is_down() -> None:
+    """Broker 1 would be the only live ISR member: it would lead with nothing, and broker 2 truncate its log."""
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    del snapshot["brokers"]["3"]["dirs"]["orders-0"]
+    diverged(snapshot)
+    stop(snapshot, 2)
+    state_of(snapshot).update(isr=[1, 2], leader=1)
+    way_out = ways_out(snapshot)["replicas-diverged"]
+    assert "to keep those of broker 1, before broker 2 starts, move orders-0 away there" in way_out
+    assert "to keep those of broker 2, kwalk diagnose --plan says what to do" in way_out
+
+
 def test_an_empty_log_is_no_choice_beside_one_with_records() -> None:
     snapshot = cluster()
     empty = {**log(OTHER), "leader_epoch_checkpoint": "0\n0\n", "files": {f"{0:020}.log": 0}, "first_batch": None}
