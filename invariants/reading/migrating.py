@@ -32,6 +32,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     brokers,
     each,
+    epochs_ahead,
     failing_failovers,
     listed,
     lost_topics,
@@ -307,9 +308,20 @@ class _Migrating:
         is_shown = self.capture.shows_migration or self.phase is MigrationPhase.FINALIZED
         hidden = () if is_shown else ("The snapshot does not show /migration.",)
         outdated = outdated_members(self.capture, topics_of_kraft(self.capture))
-        lacking = (*not_shown(self.capture), *hidden, *self.damage, *outdated)
+        lacking = (*not_shown(self.capture), *hidden, *self.damage, *outdated, *self._ahead())
         if lacking:
             yield self._not_judged(*lacking)
+
+    def _ahead(self) -> Iterator[str]:
+        """Yield the partitions with later leader epochs in logs than KRaft has: an election cuts these logs.
+
+        Kafka: LeaderEpochFileCache.assign.
+        """
+        for topic, number in ((one, n) for one in topics_of_kraft(self.capture) for n in one.states):
+            found = epochs_ahead(self.capture, topic, number, topic.partitions.get(number, ()))
+            for b, epoch in found.items():
+                known = f"and KRaft {topic.states[number].leader_epoch}"
+                yield f"{topic_label(topic.name)}-{number}: the log of broker {b} has leader epoch {epoch}, {known}"
 
     def notes(self) -> Iterator[str]:
         image, migration = self.image, self.capture.migration
@@ -363,7 +375,7 @@ class _Migrating:
                     if is_over
                     else "let nobody create topics, and restart KRaft's active controller. Who wants to roll back then "
                     "returns all brokers to ZooKeeper mode, with the migration enabled, before /controller is deleted "
-                    "(not tried on real brokers)"
+                    "(so done on brokers of 3.6.2 and 3.9.0, though not after this mistake)"
                 ),
                 basis=SOURCE,
             )
@@ -406,7 +418,8 @@ class _Migrating:
                 "see whether the log is that of the controllers of this cluster. If it is, stop them, start no broker "
                 "in KRaft mode, and keep each __cluster_metadata-0, also those of brokers. If there are controllers "
                 "with the log of the copy, start these. If not, and no broker is in KRaft mode, delete /controller and "
-                "/migration: the cluster goes on with what ZooKeeper has (not tried on real brokers)",
+                "/migration: the cluster goes on with what ZooKeeper has (so done on brokers of 3.6.2 and 3.9.0, whose "
+                "controllers had a copy)",
                 basis=SOURCE,
             )
         ]

@@ -177,6 +177,8 @@ def _of_partition(
             yield f"the log of broker {broker} gets no id any more"
     own = {broker: log for broker, log in held.items() if broker in replicas and _id(log) in (None, identity)}
     for broker, log in own.items():
+        if any(epoch > state["leader_epoch"] for epoch, _ in _epochs(log)):
+            yield f"the log of broker {broker} has a later leader epoch"
         for member in {*isr} & {*replicas}:
             if snapshot["brokers"][str(member)]["dirs"] is not None and _lacks(own.get(member), log):
                 yield f"broker {member} of the ISR lacks what broker {broker} has committed"

@@ -248,6 +248,13 @@ def test_logs_with_different_records_lose_some_in_dual_write(epochs: str, isr: l
     assert place in consequence(cluster, "replicas-have-different-records").places
 
 
+def test_logs_with_later_leader_epochs_than_kraft_are_not_ready() -> None:
+    cluster = dual_write()
+    cluster["brokers"]["3"]["dirs"]["t0-0"]["leader_epoch_checkpoint"] = "0\n1\n7 0\n"
+    place = "t0-0: the log of broker 3 has leader epoch 7, and KRaft 4"
+    assert place in consequence(cluster, "not-judged").places
+
+
 @pytest.mark.parametrize(
     ("identity", "name"), [(OTHER, "copy-takes-the-log-along"), (None, "full-request-fails"), (ID, None)]
 )

@@ -21,7 +21,7 @@ from kwalk.model.language.inspection import Prognosis
 from tests.snapshots.random_migrations import DUAL_WRITE, harms, phase_of, random_migration
 
 RELEASES = ("3.4.1", "3.6.2", "3.9.0")
-SEEDS = 20
+SEEDS, OUTDATED = 20, 13
 
 
 def harms_in_the_model(capture: Capture) -> list[str]:
@@ -84,3 +84,11 @@ def test_what_is_ready_loses_nothing_in_a_migration(release: str) -> None:
     assert not wrong
     assert any(not found for _, found in answers.values()), "each of these clusters is harmed"
     assert sum(bool(found) for _, found in answers.values()) >= SEEDS // 2, "few of these clusters are harmed"
+
+
+def test_without_a_look_at_leader_epochs_a_cluster_is_ready_that_loses_records(monkeypatch) -> None:
+    """A member of the ISR has an old copy of the log, and leads when the leader restarts."""
+    prognosis, found = judged("3.9.0", OUTDATED)
+    assert prognosis is Prognosis.UNKNOWN and found
+    monkeypatch.setattr("kwalk.invariants.reading.migration.outdated_members", lambda *_: ())
+    assert judged("3.9.0", OUTDATED)[0] is Prognosis.READY
