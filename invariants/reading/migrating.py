@@ -175,10 +175,11 @@ def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence
         partition = name.rpartition(".")[0]
         topic, _, number = partition.rpartition("-")
         used = broker.directories.get(partition)
-        is_other = None not in (copy.topic_id, ids.get(topic)) and copy.topic_id != ids[topic]
-        if name.endswith("-future") and is_other and used:
+        if name.endswith("-future") and topic in ids and used and copy.topic_id is not None:
+            own = ids[topic] or used.topic_id  # one that has none gets another in the roll, unless it is written
             label = f"{topic_label(topic)}-{number} on broker {broker.id}"
-            places.append(f"{label}: the copy has the id {copy.topic_id}, the topic {ids[topic]}")
+            if copy.topic_id != own:
+                places.append(f"{label}: the copy has the id {copy.topic_id}, the topic {own or 'none'}")
     if places:
         yield Consequence(
             "copy-takes-the-log-along",

@@ -12,10 +12,13 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from tests.snapshots.random_clusters import OTHER, random_cluster, with_records
+from tests.snapshots.random_clusters import random_cluster, with_records
+from tests.snapshots.test_combined_damages import IDS, OTHER
 
 BEFORE, WAITING, DUAL_WRITE = PHASES = ("before", "waiting", "dual write")
 CONTROLLER, SHARE = 3000, 0.4
+FULL_REQUESTS_BY_ID = "3.6.2"
+"""The release since when a broker compares the ids of all its directories with a full LeaderAndIsr (KAFKA-21022)."""
 
 
 def random_migration(release: str, seed: int) -> dict[str, Any]:
@@ -26,6 +29,9 @@ def random_migration(release: str, seed: int) -> dict[str, Any]:
     for broker in snapshot["brokers"].values():
         if broker["dirs"] is not None and chance.random() < 0.04:
             broker["dirs"]["gone-0"] = with_records(chance.choice([OTHER, None]))
+        if "orders-0" in (broker["dirs"] or {}) and chance.random() < 0.05:
+            copy = with_records(chance.choice([IDS["orders"], OTHER, None]))
+            broker["set_aside"] = {f"orders-0.{'a' * 32}-future": copy}
     for path in ("preferred_replica_election", "reassign_partitions"):
         if chance.random() < 0.05:
             snapshot[path] = {"orders": [0]}
@@ -85,8 +91,22 @@ def _copy(snapshot: dict[str, Any], chance: Random) -> None:
         state["isr"] = state["isr"][:1]
     if chance.random() < 0.05:
         snapshot["topics"]["orders"]["znode"]["topic_id"] = None
+    for number in list(snapshot["broker_ids"]) if chance.random() < 0.5 else ():
+        if chance.random() < 0.5:
+            _start_in_kraft_mode(snapshot, number)
     if chance.random() < 0.04:
         snapshot["image"] = None
+
+
+def _start_in_kraft_mode(snapshot: dict[str, Any], number: int) -> None:
+    """A broker has started in KRaft mode, unless it would have removed a log."""
+    broker = snapshot["brokers"][str(number)]
+    ids = {name: topic["topic_id"] for name, topic in snapshot["image"]["topics"].items()}
+    logs = (broker["dirs"] or {}).items()
+    if not broker.get("set_aside") and all(_id(log) == ids.get(name.rpartition("-")[0], "") for name, log in logs):
+        snapshot["broker_ids"].remove(number)
+        snapshot["image"]["brokers"][str(number)]["migrating"] = False
+        broker["mode"] = "kraft"
 
 
 # The oracle.
@@ -115,6 +135,11 @@ def harms(snapshot: dict[str, Any]) -> list[str]:
         for log in known["dirs"] or () if known["alive"] or not is_led else ():
             if log not in named and known["dirs"][log]["files"][f"{0:020}.log"]:
                 found.append(f"{log} on broker {broker} has no place")
+        for copy in known.get("set_aside", {}).values():
+            if _id(copy) is None and snapshot["version"] >= FULL_REQUESTS_BY_ID:
+                found.append(f"broker {broker} refuses full requests for a copy without id")
+            elif _id(copy) not in (None, topics.get("orders", (None,))[0]):
+                found.append(f"a copy with another id takes the log of broker {broker} along")
     for name, (identity, partitions) in topics.items():
         if identity is None and (is_led or snapshot["migration"]):
             found.append(f"{name} has no id")
@@ -156,7 +181,9 @@ def _of_zookeeper(snapshot: dict[str, Any]) -> Iterator[str]:
 def _of_partition(
     snapshot: dict[str, Any], name: str, number: str, identity: str | None, one: tuple[list[int], dict[str, Any] | None]
 ) -> Iterator[str]:
-    (replicas, state), live = one, set(snapshot["broker_ids"])
+    replicas, state = one
+    in_kraft_mode = {int(number) for number, broker in snapshot["brokers"].items() if broker.get("mode") == "kraft"}
+    live = {*snapshot["broker_ids"], *in_kraft_mode}
     logs = _logs(snapshot, f"{name}-{number}")
     if not {*replicas} <= live:
         yield "an assigned broker is down"

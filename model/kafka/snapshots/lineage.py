@@ -529,14 +529,14 @@ def members_lacking_epochs(capture: Capture, topic: Topic, partition: int) -> di
     Kafka: Partition.maybeIncrementLeaderHW: no high watermark is above the end of an ISR member's log.
     """
     state = topic.states.get(partition)
-    hosts = () if state is None else dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
+    if state is None:
+        return {}
+    hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
     shown = (b for b in hosts if capture.shows(b, topic.name, partition))
     logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
-    found = {
-        b: tuple(o for o, one in logs.items() if _committed_after(one, logs[b], state.leader_epoch) is not None)
-        for b in (state.isr if state is not None else ())
-        if b in logs and state is not None
-    }
+    epoch, found = state.leader_epoch, dict[int, tuple[int, ...]]()
+    for b in [member for member in state.isr if member in logs]:
+        found[b] = tuple(o for o, one in logs.items() if _committed_after(one, logs[b], epoch) is not None)
     return {b: having for b, having in found.items() if having}
 
 
