@@ -214,10 +214,8 @@ class DocumentedMigration:
             return kraft_start_fails(identified)
 
 
-@cache
-def documented_migration(release: str, *, is_rolled: bool = False) -> DocumentedMigration:
-    """Return the migration of a release, which remembers what it made of situations; see `DocumentedMigration`."""
-    return DocumentedMigration(release, is_rolled=is_rolled)
+documented_migration = cache(DocumentedMigration)
+"""Returns the migration of a release, which remembers what it made of situations."""
 
 
 def _left_behind(situation: Situation) -> Migrated:
