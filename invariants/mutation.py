@@ -100,6 +100,50 @@ TRIALS = (
 )
 """The trials of the controller's model: docs/reference/mutants.md."""
 
+REQUEST_TRIALS = (
+    Trial(
+        "requested-elections",
+        variant=LATEST,
+        bounds={"election_requests": 2},
+        flags={"skips_partitions_without_leadership": True},
+        about="A client asks for preferred leaders through ZooKeeper.",
+    ),
+    Trial("deletion-amid-a-listing", variant=LATEST, about="A topic is deleted while a broker lists it."),
+    Trial("broker-without-a-listener", variant=LATEST, about="A broker starts while its port is taken."),
+    Trial(
+        "consumer-group-transactional-commit", variant=LATEST, about="A consumer commits its offset in a transaction."
+    ),
+    Trial("late-ephemeral-znode", variant=LATEST, about="A session ends before its znodes go."),
+    Trial("session-that-cannot-be-made", variant=LATEST, about="A client of ZooKeeper cannot be made."),
+    Trial("session-with-a-late-epoch", variant=LATEST, about="A broker learns its epoch late."),
+    Trial("session-that-ends-amid-a-request", variant=LATEST, about="A session ends while a broker handles a request."),
+    Trial("two-admins", variant=LATEST, about="Two clients read and write a topic's znode."),
+    Trial("repair-by-writing-the-id-back", variant=LATEST, about="An operator writes a topic id."),
+)
+"""The trials of single steps that those above lack, and of no other: docs/reference/mutants-of-requests.md."""
+OF_REQUESTS = (
+    "preferred_election",
+    "old_client_requests_election",
+    "preferred_elections_changed",
+    "remove_preferred_elections",
+    "list_topics",
+    "describe_listed_topics",
+    "start_without_listener",
+    "commit_in_transaction",
+    "handle_transactional_commit",
+    "end_transaction",
+    "expire_session_before_its_znodes",
+    "remove_late_znodes",
+    "fail_to_resolve_name",
+    "fail_to_authenticate",
+    "learn_broker_epoch",
+    "expire_session_amid_request",
+    "admin_reads_topic",
+    "admin_writes_topic",
+    "write_topic_id",
+)
+"""These functions."""
+
 ENSEMBLE_TRIALS = (
     Trial(
         "ensemble-growth",
