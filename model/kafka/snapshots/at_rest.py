@@ -877,8 +877,8 @@ def _arrange_without_the_partition(cluster: Cluster, capture: Capture, situation
 
 
 @cache
-def _models_of(properties: tuple[Property, ...]) -> dict[tuple[str, int, bool], Model]:
-    """Return the models in which properties were evaluated, also of other captures."""
+def _models_of(claims: tuple[Property, ...]) -> dict[tuple[str, int, bool], Model]:
+    """Return the models in which claims were evaluated, also of other captures."""
     return {}
 
 
