@@ -25,7 +25,7 @@ CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 DAMAGE = {
     "copying-without-a-leader": {"no-live-isr"},
     "dual-write-one-id-in-two-modes": {"migration-is-not-safe"},
-    "dual-write-with-an-old-copy-of-krafts-log": set(),
+    "dual-write-with-an-old-copy-of-krafts-log": {"migration-is-not-shown"},
     "all-brokers-got-new-ids": {"replica-under-another-broker-id", "stray-log"},
     "disk-of-another-cluster": {"log-directory-of-another-broker", "no-live-isr"},
     "restored-before-an-expansion": {"partition-is-in-logs-only"},
