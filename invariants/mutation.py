@@ -219,6 +219,16 @@ CONFIGURATION_TRIALS = (
 """The trials of dynamic configurations: docs/reference/mutants-of-configurations.md."""
 
 
+CONFIGURATION_MIGRATION_TRIALS = (
+    Trial(
+        "migration-of-configurations",
+        variant=LATEST,
+        flags={"deleted_quotas_are_written": True, "late_requests_are_refused": True},
+        about="A configuration, a quota, ACLs and producer ids migrate, with fixes for what each release loses.",
+    ),
+)
+"""The trials of what migrates beside topics: docs/reference/mutants-of-migrating-configurations.md."""
+
 GROUP_TRIALS = (
     Trial(
         "consumer-group-stalled-member",
