@@ -48,12 +48,16 @@ from kwalk.model.kafka.snapshots.lineage import (
     KEEPING,
     Choice,
     Lineages,
+    are_alike,
+    end_of,
     has_lost_its_end,
     is_outdated,
     lagging_members,
     last_copies_aside,
+    latest_logs,
     newest_logs,
     same_disks,
+    unordered_members,
 )
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -61,6 +65,7 @@ from kwalk.model.language.inspection import FindingKind, Observation
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
+LATEST = "the last record of the later leader epoch, or else the longer log"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 MOST = 3
@@ -294,12 +299,17 @@ class Advice:
         unseen: dict[int, str] = {}
         own: dict[int, str] = {}
         late: dict[tuple[int, int], list[PartitionLogs]] = {}
+        unordered: dict[tuple[int, ...], list[str]] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
-            for broker, best in lagging_members(self.capture, place.topic, partition).items():
+            compared = unordered_members(self.capture, place.topic, partition)
+            if compared:
+                unordered.setdefault(compared, []).append(place.name)
+            behind = {} if compared else lagging_members(self.capture, place.topic, partition)
+            for broker, best in behind.items():
                 late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
@@ -324,6 +334,11 @@ class Advice:
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
+        ]
+        parts += [
+            f"compare the logs of {listed(names)} on {brokers(members)} (kafka-dump-log.sh), and start the one first "
+            f"with {LATEST}"
+            for members, names in unordered.items()
         ]
         parts += [*self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
@@ -361,7 +376,7 @@ class Advice:
             )
         for (best, broker), places in late.items() if len(bests) == 1 else ():
             ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
-            is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
+            is_older = end_of(ends[0])[0] > end_of(ends[1])[0]
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
             lacks = "is gone" if ends[1] is None else lacks
@@ -479,20 +494,25 @@ class Advice:
 
         Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
         """
-        logs = {b: self.capture.directory(b, topic.name, number) for b in replicas}
-        ends = {
-            b: (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1), sum((log.segments or {}).values()))
-            for b, log in logs.items()
-            if log is not None and log.is_empty is not True
-        }
-        if not ends:
+        known = [b for b in replicas if (log := self._log(b, topic, number)) is not None and log.is_empty is not True]
+        if not known:
             return ""
-        best = max(ends, key=lambda b: (ends[b], self.capture.brokers[b].alive))
-        others = [b for b in ends if ends[b] == ends[best]]
-        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in logs]
+        others, are_one = self._newest(topic, number, known)
+        if not are_one:
+            return f"{brokers(others, 'or')}, the one with {LATEST}, while the live replicas before it are stopped"
+        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in replicas]
         before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
         stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
         return f"{brokers(others, 'or')}{stopped}"
+
+    def _log(self, broker: int, topic: Topic, number: int) -> Directory | None:
+        return self.capture.directory(broker, topic.name, number)
+
+    def _newest(self, topic: Topic, number: int, hosts: Iterable[int]) -> tuple[tuple[int, ...], bool]:
+        """Return the brokers whose logs may end last, and whether these are alike."""
+        logs = {b: log for b in hosts if (log := self._log(b, topic, number)) is not None}
+        last = latest_logs(logs, topic)
+        return last, all(are_alike(logs[b], logs[last[0]], topic) for b in last[1:])
 
     def _may_have_last_copies(self, broker: int) -> list[str]:
         """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
@@ -571,12 +591,9 @@ class Advice:
         yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
         states = []
         for (name, number), hosts in found.items():
-            logs = (self.capture.directory(b, name, number) for b in hosts)
-            least = self.capture.topics[name].states[number].leader_epoch
-            latest = [max((epoch for epoch, _ in log.leader_epochs or ()), default=0) for log in logs if log]
-            newest = [b for b, epoch in zip(hosts, latest, strict=True) if epoch == max(latest)]
-            which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
-            wanted = _state(max(least, *latest) + EPOCHS_ABOVE, which)
+            topic = self.capture.topics[name]
+            least, known = topic.states[number].leader_epoch, self._latest(topic, number, hosts)
+            wanted = self._state_above(topic, number, {b: max(least, known.get(b, 0)) for b in hosts})[0]
             states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
         yield (
             "if ZooKeeper was restored from a backup, write while the brokers are stopped: "
@@ -656,7 +673,7 @@ class Advice:
         for place in places:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
-                wanted, others = self._state_above(place.topic.partitions[place.partition], ahead)
+                wanted, others = self._state_above(place.topic, place.partition, ahead)
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
@@ -852,8 +869,8 @@ class Advice:
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
         return (
             f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
-            f"with the data version that was read: {self._state_above(having, above)[0]}; then fail the controller "
-            "over. The log that was lost may have had later records: look for its disk"
+            f"with the data version that was read: {self._state_above(topic, number, above)[0]}; then fail the "
+            "controller over. The log that was lost may have had later records: look for its disk"
         )
 
     def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
@@ -926,7 +943,7 @@ class Advice:
             wanted, others = _state(above, f"broker {known[0]}"), list[int]()
         else:
             latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
-            wanted, others = self._state_above(topic.partitions[number], latest)
+            wanted, others = self._state_above(topic, number, latest)
         looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
         return (
             f"neither stop nor start a broker before this is done; {looked}"
@@ -935,11 +952,12 @@ class Advice:
             f"then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
 
-    def _state_above(self, replicas: Iterable[int], latest: Mapping[int, int]) -> tuple[str, list[int]]:
+    def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
-        newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
-        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        others = [b for b in replicas if b not in latest]
+        newest, are_one = self._newest(topic, number, latest)
+        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
+        which = which if are_one else f"that of {brokers(newest)} with {LATEST}"
+        others = [b for b in topic.partitions.get(number, ()) if b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     def _inside(self, way_out: str, observations: Iterable[Observation]) -> str:
@@ -962,8 +980,8 @@ class Advice:
         for place in places:
             latest = self._latest_epochs(place)
             if latest:
-                replicas = place.topic.partitions[place.partition]
-                states.append(f"that of {place.name} with {self._state_above(replicas, latest)[0]}")
+                wanted = self._state_above(place.topic, place.partition, latest)[0]
+                states.append(f"that of {place.name} with {wanted}")
         if states:
             more = [f"and of {len(states) - MOST} more partitions"] * (len(states) > MOST)
             yield (

@@ -61,6 +61,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     members_lacking_records,
     newest_logs,
     records_elsewhere,
+    unordered_members,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
@@ -475,6 +476,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if lacking and is_led and not is_behind_logs(capture, topic, partition):
         has = each(lacking, "has a log that ends", "have logs that end")
         return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    unordered = unordered_members(capture, topic, partition)
+    if unordered:
+        return f"nothing shows which ISR member has the last records, {brokers_in_words(unordered, 'or')}: compare them"
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
     if aside:
         return (
