@@ -429,6 +429,8 @@ class Advice:
             return False  # the same way out sees to it
         if one.kind in kinds.OF_LACKING:
             return (kind in STARTING and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
+        if one.kind is kinds.ORPHANED_LOG:
+            return self._are_down(one) and not lost_topics(self.capture)
         if one.kind is kinds.LAST_COPY_IS_DELETED:
             return self._are_down(one)
         place = self.logs.get(_key(one) or ("", -1))
@@ -1072,7 +1074,13 @@ class Advice:
         for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if is_lost:
+            if not any(self.capture.brokers[int(b)].alive for b in hosts.split()) and not is_lost:
+                yield (
+                    f"keep {on}. If the topic was not deleted on purpose, write before a broker starts, from a backup "
+                    f"of ZooKeeper or else by the logs: {kinds.TOPIC_BY_LOGS}; {kinds.LATER_IDS}. Otherwise move the "
+                    "directories away"
+                )
+            elif is_lost:
                 yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of these topics"
             else:
                 yield (

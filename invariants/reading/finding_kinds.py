@@ -313,11 +313,15 @@ LATER_IDS = (
     "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
 )
 """What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
+TOPIC_BY_LOGS = (
+    "the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact of "
+    "__consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas and "
+    f"the topic_id of the logs; and a state of each partition, {STATE_BY_LOGS}"
+)
+"""What ZooKeeper lacks of a topic that is lost. Kafka: LogManager.loadLog: a topic without a znode has defaults."""
 LOST_FOR_GOOD = (
     "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id of meta.properties, "
-    "if it is not there; the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact "
-    "of __consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas "
-    f"and the topic_id of the logs; and a state of each partition, {STATE_BY_LOGS}; {LATER_IDS}"
+    f"if it is not there; {TOPIC_BY_LOGS}; {LATER_IDS}"
 )
 TOPICS_ARE_LOST = FindingKind(
     "zookeeper-has-none-of-the-topics",
@@ -850,7 +854,8 @@ ORPHANED_LOG = evolve(
     now="disk space; if the topic's znodes were removed by hand, brokers serve it still",
     later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
     "records return (up to 2.8)",
-    cause="the topic was deleted while the broker was down, or its znodes were removed by hand",
+    cause="the topic was deleted while the broker was down; or its znodes were removed by hand; or ZooKeeper was "
+    "restored from a backup without it",
 )
 DELETION_WAITS = FindingKind(
     "deletion-hangs",

@@ -126,7 +126,7 @@ class Hazard:
 GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),
-    Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER, "find out whether ZooKeeper's earlier data is left"),
+    Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER | Act.START, "find out whether ZooKeeper's earlier data is left"),
     Hazard(
         (kinds.ISR_MEMBER_HAS_NO_LOG,),
         Act.FAIL_OVER,
@@ -169,6 +169,11 @@ HAZARDS = (
         "see to the mark for deletion of {}, whose logs may be later",
     ),
     Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
+    Hazard(
+        (kinds.ORPHANED_LOG,),
+        Act.START,
+        "see to {}, whose topic ZooKeeper has not: brokers that start delete its records by their own retention",
+    ),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
     Hazard(
         (kinds.EARLIER_LOG, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),

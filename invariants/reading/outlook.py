@@ -19,6 +19,7 @@ from kwalk.invariants.reading.finding_kinds import (
     NO_CONTROLLER,
     NOT_JUDGED,
     OFFLINE_REPLICA,
+    ORPHANED_LOG,
     PARTITION_LOST,
     SOME_TOPICS_ARE_LOST,
     TOPICS_ARE_LOST,
@@ -270,14 +271,18 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 
 
 def _of_lost_topics(inspection: Inspection) -> str:
-    """Return the condition of plans where ZooKeeper has lost topics."""
+    """Return the condition of plans where ZooKeeper has not, and may have lost, topics of logs."""
+    names: list[str] = []
     for one in inspection.observations:
         if one.kind.name == TOPICS_ARE_LOST.name:
             return DELETED
         if one.kind.name == SOME_TOPICS_ARE_LOST.name:
-            names = listed([topic_label(name) for name in one.fields["topics"].split()])
-            return f"if {names} were deleted on purpose, and ZooKeeper's earlier data does not come back"
-    return ""
+            names += one.fields["topics"].split()
+        if one.kind.name == ORPHANED_LOG.name:
+            names.append(one.fields["topic"])
+    labels = [topic_label(name) for name in dict.fromkeys(names)]
+    was = f"{listed(labels)} {each(labels, 'was', 'were')}"
+    return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
