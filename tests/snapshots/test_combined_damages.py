@@ -576,6 +576,18 @@ def test_a_leader_epoch_that_may_have_no_record_does_not_show_who_starts_first()
     assert ways_out(snapshot)["no-live-isr"].startswith(first)
 
 
+def test_a_log_without_a_recovery_point_may_have_lost_its_end() -> None:
+    """A broker that stops writes one for each log; without an entry Kafka recovers the log from its beginning."""
+    snapshot = without_power()
+    for number, size in (("1", 4000), ("2", 5000)):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = {**log(IDS["orders"]), "files": {f"{0:020}.log": size}}
+    first = "start broker 2 before broker 1, whose log of orders-0 is shorter, and may have lost its end"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+    for number in "12":
+        snapshot["brokers"][number]["dirs"]["orders-0"]["recovery_point"] = 45
+    assert ways_out(snapshot)["no-live-isr"].startswith("start a broker of the ISR")
+
+
 def test_no_replica_is_elected_and_no_state_written_for_a_leader_epoch_that_may_have_no_record() -> None:
     snapshot = cluster()
     state = snapshot["topics"]["orders"]["partition_state"]["0"]

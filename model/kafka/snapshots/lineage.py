@@ -621,8 +621,15 @@ def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
 
 
 def was_closed(log: Directory) -> bool:
-    """Whether nothing shows that a log was not flushed when its broker ended: its end is then its recovery point."""
-    return None in (log.recovery_point, log.high_watermark) or (log.high_watermark or 0) <= (log.recovery_point or 0)
+    """Whether all that a log's broker knew as committed was flushed when it ended; not if nothing shows it.
+
+    A broker that stops flushes all logs, and writes their ends as recovery points. A log without one is recovered from
+    its beginning: it is newer than the last checkpoint, or the file was lost or not read.
+
+    Kafka: LogManager.shutdown, checkpointRecoveryOffsetsInDir, loadLog (recoveryPoints.getOrElse); so from 2.5 to 3.9.
+    """
+    point, watermark = log.recovery_point, log.high_watermark
+    return point is not None and watermark is not None and watermark <= point
 
 
 def _is_continued(one: Directory, other: Directory) -> bool:
