@@ -134,9 +134,9 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
     """
     same_id = log.topic_id is not None and log.topic_id == leader.topic_id
     same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
-    if not (same_id or same_batch) or log.high_watermark is None or not leader.leader_epochs:
+    if not (same_id or same_batch) or log.high_watermark is None or not leader.last_epochs:
         return None
-    last, has = min(leader.last_epochs or (-1,)), {known for known, _ in leader.leader_epochs}
+    last, has = leader.last_epochs[0], {known for known, _ in leader.leader_epochs or ()}
     starts = [start for known, start in log.leader_epochs or () if last < known <= epoch and known not in has]
     return min((start for start in starts if start < log.high_watermark), default=None)
 
