@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.invariants.reading.hazards import (
-    ENDING_A_CONTROLLER,
-    FAILING_OVER,
     GARBLED,
     HAZARDS,
     LED,
@@ -21,9 +20,6 @@ from kwalk.invariants.reading.hazards import (
     OF_LAST_COPIES,
     OF_STATES,
     OF_STRAYS,
-    STARTING,
-    STOPPING,
-    Act,
     Hazard,
 )
 from kwalk.invariants.reading.migrating import topics_of_kraft
@@ -153,6 +149,7 @@ class Advice:
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
             **dict.fromkeys(OF_STATES, self._of_state),
             kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
+            kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
@@ -180,13 +177,14 @@ class Advice:
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in (*OF_STATES, kinds.RECORDS_ELSEWHERE):
             made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
-        if kind in STARTING:
+        if kind.acts & Act.START:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
-        if self.capture.controller is None:
-            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
-        first = [*self._first(kind, seen, made.way_out), *self._alone(kind, seen)]
+        if self.capture.controller is None and "delete /controller" in made.way_out:
+            way_out = made.way_out.replace("delete /controller", self._becomes_controller())
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -203,11 +201,8 @@ class Advice:
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in self._by_place:
-            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], observations)))
-        elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
-            made = evolve(
-                kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, observations))
-            )
+            again = "inspect again; if it is still so, " * (kind is kinds.ISR_MEMBER_HAS_NO_LOG)
+            made = evolve(kind, way_out=again + self._joined(map(self._by_place[kind], observations)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -265,7 +260,8 @@ class Advice:
 
         They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
         """
-        stopped = self._stopped(observations, leaders=kind in LED) if kind in STOPPING else set[int]()
+        is_stopping = kind.acts & Act.STOP and kind not in self._by_place
+        stopped = self._stopped(observations, leaders=kind in LED) if is_stopping else set[int]()
         garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
@@ -391,18 +387,9 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _acts(self, kind: FindingKind, way_out: str) -> Act:
-        """Return what a way out does that may elect leaders; a broker that stops may be the controller's."""
-        acts = Act.START if kind in STARTING else Act.NONE
-        if kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER):
-            acts |= Act.FAIL_OVER
-        if kind in STOPPING or any(word in way_out for word in ("restart", "stop", "move")):
-            acts |= Act.STOP
-        return acts
-
-    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        acts, own = self._acts(kind, way_out), {one.fields.get("topic") for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
+        """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
+        own = {one.fields.get("topic") for one in observations}
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
             by_broker: dict[str, list[str]] = {}
@@ -420,7 +407,7 @@ class Advice:
             yield from self._last_copies(kinds.DELETION_PENDING)
 
     def _is_in_danger(
-        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: Act, own: Collection[str | None]
+        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: int, own: Collection[str | None]
     ) -> bool:
         """Whether what a way out of a kind does may harm the place of another finding."""
         if one.kind not in hazard.kinds or kind in hazard.kinds or not acts & hazard.acts:
@@ -428,7 +415,7 @@ class Advice:
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
         if one.kind in kinds.OF_LACKING:
-            return (kind in STARTING and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
+            return (bool(acts & Act.START) and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
         if one.kind is kinds.ORPHANED_LOG:
             return self._are_down(one) and not lost_topics(self.capture)
         if one.kind is kinds.LAST_COPY_IS_DELETED:
@@ -733,11 +720,12 @@ class Advice:
         for hosts, names in by_hosts.items():
             live = [b for b in hosts if self.capture.brokers[b].alive]
             down = [b for b in hosts if b not in live]
+            which = listed(list(dict.fromkeys(names)))
             if live:
                 on = " on each" * (len(live) > 1)
-                yield f"stop {brokers(live)}, move {listed(names)} away{on}, and start {each(live, 'it', 'them')}"
+                yield f"stop {brokers(live)}, move {which} away{on}, and start {each(live, 'it', 'them')}"
             if down:
-                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {listed(names)} away there"
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""
@@ -916,13 +904,14 @@ class Advice:
         if self.capture.is_kraft:
             ways = f"{brokers(running)} {each(running, 'runs', 'run')}: see `kwalk diagnose --migration`"
         if not all(unregistered):
-            return evolve(kind, way_out=f"{kind.way_out}; {ways}")
+            return evolve(kind, way_out=f"{kind.way_out}; {ways}", acts=kind.acts | Act.RESTART)
         registry = "has an unfenced registration with KRaft" if self.capture.is_kraft else "is in /brokers/ids"
         return evolve(
             kind,
             title=f"no leader: no live ISR member {registry}",
             later="it lasts until an ISR member is registered; an unclean election loses records",
             way_out=ways,
+            acts=kind.acts | Act.RESTART,
             cause=f"the {'registrations' if self.capture.is_kraft else 'ZooKeeper sessions'} of brokers that run have "
             "ended",
         )
