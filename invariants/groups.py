@@ -741,6 +741,19 @@ def pending_offset_is_of_a_transaction(cluster: GroupCluster) -> bool:
     return cluster.transaction is not None
 
 
+@step(
+    symptom="a member that does not own the partition sets the group's offset back or forth, in a transaction",
+    log="none: the commit is accepted as any other",
+)
+def owner_commits_in_a_transaction(before: GroupCluster, after: GroupCluster) -> bool:
+    """A transactional commit is sent by a member that runs, and owns the partition in the generation of the commit."""
+    premise(before.sent_member is None and after.sent_member is not None)
+    return any(
+        c.is_running and c.owns and (c.member_id, c.generation) == (after.sent_member, after.sent_generation)
+        for c in before.consumers
+    )
+
+
 @reachable()
 def member_is_replaced_before_its_commit_comes(cluster: GroupCluster) -> bool:
     """Another generation was stored while a transactional commit is on its way."""

@@ -100,6 +100,35 @@ TRIALS = (
 )
 """The trials of the controller's model: docs/reference/mutants.md."""
 
+REQUEST_TRIALS = (
+    Trial(
+        "requested-elections",
+        variant=LATEST,
+        bounds={"election_requests": 2},
+        flags={"skips_partitions_without_leadership": True},
+        about="A client asks for preferred leaders through ZooKeeper.",
+    ),
+    Trial("deletion-amid-a-listing", variant=LATEST, about="A topic is deleted while a broker lists it."),
+    Trial("broker-without-a-listener", variant=LATEST, about="A broker starts while its port is taken."),
+    Trial(
+        "consumer-group-transactional-commit", variant=LATEST, about="A consumer commits its offset in a transaction."
+    ),
+)
+"""The trials of single requests, for functions that those above lack: docs/reference/mutants-of-requests.md."""
+OF_REQUESTS = (
+    "preferred_election",
+    "old_client_requests_election",
+    "preferred_elections_changed",
+    "remove_preferred_elections",
+    "list_topics",
+    "describe_listed_topics",
+    "start_without_listener",
+    "commit_in_transaction",
+    "handle_transactional_commit",
+    "end_transaction",
+)
+"""These functions."""
+
 ENSEMBLE_TRIALS = (
     Trial(
         "ensemble-growth",

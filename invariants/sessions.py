@@ -254,6 +254,12 @@ def ready_controller_takes_lost_brokers_out(
 
 
 @reachable()
+def election_is_requested(cluster: Cluster) -> bool:
+    """The request of a client is in /admin/preferred_replica_election."""
+    return cluster.zookeeper.has_preferred_elections
+
+
+@reachable()
 def requested_election_is_over(cluster: Cluster) -> bool:
     """A client has asked for a preferred leader, and the controller has handled that."""
     return cluster.election_requests > 0 and not cluster.zookeeper.has_preferred_elections

@@ -127,7 +127,6 @@ __all__ = [
     "walk",
     "weakly_fair",
     "when_quiescent",
-    "when_quiet",
 ]
 
 

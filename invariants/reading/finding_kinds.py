@@ -468,8 +468,8 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     "a broker that is down has a log of another topic than ZooKeeper",
     ("replica_id_matches_zookeeper", "isr_has_only_own_records"),
     now="nothing while it is down",
-    later="when it starts, a broker of 3.0 and later refuses a log with another id: under-replicated for good; one of "
-    "2.8 takes it, as all take one without id, for its own, and replicas have different records at one offset",
+    later="when it starts, a broker of 3.0 and later refuses a log with another id: under-replicated for good; one "
+    "before takes it, as all take one without id, for its own, and replicas have different records at one offset",
     way_out="before it starts, move the directory away",
     story=STRAY,
     log=REFUSAL,
@@ -835,6 +835,33 @@ ID_DIFFERS = FindingKind(
     cause=ERASED,
     grep=REFUSAL_GREP,
     acts=Act.RESTART,
+)
+ID_NOT_READ = FindingKind(
+    "topic-id-differs-for-later-releases",
+    LATENT,
+    "logs have another topic id than ZooKeeper, which brokers before 2.8 do not read",
+    (),
+    now="nothing: brokers before 2.8 read no topic ids",
+    later="after an upgrade to 2.8 or later the controller mints an id where the znode has none; replicas refuse "
+    "another id than theirs, and the partition has no working leader",
+    way_out="just before an upgrade, write the topic_id that all logs have into the topic's znode, as each change of "
+    "the topic before 2.8 drops it again; inspect again once the brokers run 2.8 or later, before "
+    "inter.broker.protocol.version is raised",
+    story=REPAIR,
+    log="none before the upgrade",
+    cause="brokers of 2.8 or later ran before, and those of an earlier release, whose controller drops the id from "
+    "each znode that it writes, came back",
+)
+IDS_NOT_READ = evolve(
+    ID_NOT_READ,
+    name="topic-ids-mixed-for-later-releases",
+    title="logs of one topic have different topic ids, or none, which brokers before 2.8 do not read",
+    now="nothing, if all are logs of one topic: brokers before 2.8 take each log of the name for the topic's",
+    way_out="find out which logs are the topic's, by their first batches and leader epochs, and move the others away "
+    "while their brokers are down; before an upgrade no id in the znode fits all logs",
+    story="",
+    cause="a broker that was down kept the log of an earlier topic of the name; or a log was created after the brokers "
+    "went back to a release before 2.8",
 )
 IDS_MIXED = evolve(
     ID_DIFFERS,
@@ -1226,6 +1253,8 @@ KINDS = (
     ID_DIFFERS,
     ID_MISSING,
     ID_SENT,
+    ID_NOT_READ,
+    IDS_NOT_READ,
     FOREIGN_ISR,
     DELETION_WAITS,
     DELETION_PENDING,

@@ -33,6 +33,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     failing_failovers,
     fetches_by_topic_id,
+    has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
     later_than_deletion,
@@ -359,6 +360,7 @@ class Findings:
         if topic.name in self.capture.deleting:
             yield from self._of_deletion(topic, places)
             return
+        yield from self._of_ids_not_read(topic)
         mixed = len(self._ids_on_disk(topic, places)) > 1
         missing = False
         for place in places:
@@ -424,6 +426,23 @@ class Findings:
             yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
+
+    def _of_ids_not_read(self, topic: Topic) -> Iterator[Observation]:
+        """Topic ids of later releases: brokers that run read none, and an upgrade compares them."""
+        if has_topic_ids(self.capture.version):
+            return
+        held: dict[int, set[str | None]] = {}
+        for number, replicas in topic.partitions.items():
+            logs = (self.capture.directory(b, topic.name, number) for b in replicas)
+            held[number] = {log.topic_id for log in logs if log is not None}
+        known = {identity for ids in held.values() for identity in ids if identity is not None}
+        is_mixed = len(known) > 1 or any(len(ids) > 1 for ids in held.values())
+        if known - {topic.topic_id} or is_mixed:
+            text = f"the znode has {topic.topic_id or 'no topic_id'}; logs have {listed(sorted(known))}"
+            differing = [number for number, ids in held.items() if len(ids) > 1]
+            text += f"; those of {in_words(topic_label(topic.name), differing)} differ" * bool(differing)
+            kind = kinds.IDS_NOT_READ if is_mixed else kinds.ID_NOT_READ
+            yield _observation(kind, topic_label(topic.name), text, topic=topic.name)
 
     def _ids_on_disk(self, topic: Topic, places: Iterable[_Place]) -> set[str]:
         situations = ((place.observed, one) for place in places for one in place.observed.situation.brokers)
@@ -634,16 +653,18 @@ class Findings:
                 continue
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
-            is_unidentified = log.topic_id is None and bool(apart)
+            is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
                 if is_unidentified:
-                    shown = f"its log has no topic id, and is no copy of the others: {apart}"
+                    shown = (
+                        f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
+                    )
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
-            elif b in keeps and is_other and log.topic_id not in live_ids:
+            elif b in keeps and is_other and log.topic_id not in live_ids and has_topic_ids(self.capture.version):
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
@@ -654,6 +675,10 @@ class Findings:
             yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
         yield from self._without_ids(place, lineages, foreign)
 
+    def _checks_ids(self, topic: Topic) -> bool:
+        """Whether brokers compare the ids of the topic's logs with that of a request."""
+        return topic.topic_id is not None and has_topic_ids(self.capture.version)
+
     def _foreign(self, place: _Place) -> dict[int, str]:
         """Return the live replicas outside the ISR whose logs are no copies of those that the partition has.
 
@@ -663,7 +688,8 @@ class Findings:
         outside = [b for b in topic.partitions.get(number, ()) if state and b not in (state.leader, *state.isr)]
         outside = [b for b in outside if place.is_live_replica(b) and self.capture.brokers[b].seen]
         logs = {b: log for b in outside if (log := self.capture.directory(b, topic.name, number)) is not None}
-        taken = [b for b, log in logs.items() if topic.topic_id is None or log.topic_id in (None, topic.topic_id)]
+        is_checked = self._checks_ids(topic)
+        taken = [b for b, log in logs.items() if not is_checked or log.topic_id in (None, topic.topic_id)]
         if not taken:
             return {}
         lineages = self.lineages(place)

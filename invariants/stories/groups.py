@@ -426,9 +426,12 @@ WITHOUT_MEMBERS = CONSUMER_GROUP.varied(
 )
 TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
     name="consumer-group-transactional-commit",
-    story="A consumer commits in a transaction; meanwhile that is aborted, or the consumer stalls and is replaced.",
+    story=(
+        "A consumer commits in a transaction, and not otherwise; meanwhile that is aborted, or the consumer stalls and "
+        "is replaced."
+    ),
     actions=(
-        *CONSUMER_GROUP.actions,
+        *(one for one in CONSUMER_GROUP.actions if one is not consumer.commit),
         consumer.stall,
         consumer.commit_in_transaction,
         consumer.handle_transactional_commit,
@@ -437,6 +440,7 @@ TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
     initial=group_with_a_member,
     properties=(
         groups.pending_offset_is_of_a_transaction,
+        groups.owner_commits_in_a_transaction,
         groups.only_the_last_generation_commits,
         groups.one_owner_per_generation,
         groups.cached_group_is_consistent,

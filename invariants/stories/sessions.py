@@ -176,6 +176,7 @@ REQUESTED_ELECTIONS = RUNNING_CLUSTER.varied(
         sessions.preferred_election_request_ends,
         sessions.controller_does_not_give_up,
         witnesses.expansion_is_registered,
+        sessions.election_is_requested,
         sessions.requested_election_is_over,
     ),
     bounds={

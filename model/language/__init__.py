@@ -28,7 +28,6 @@ from kwalk.model.language.properties import (
     reachable,
     step,
     when_quiescent,
-    when_quiet,
 )
 from kwalk.model.language.refinement import refines
 from kwalk.model.language.scenario import Reading, Scenario
@@ -117,5 +116,4 @@ __all__ = [
     "value",
     "weakly_fair",
     "when_quiescent",
-    "when_quiet",
 ]

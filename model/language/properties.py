@@ -176,10 +176,6 @@ def when_quiescent(*, symptom: str = "", log: str = "", cannot_fail: str = "") -
     return _declare(Kind.WHEN_QUIESCENT, symptom, log, cannot_fail)
 
 
-when_quiet = when_quiescent
-"""An alias of `when_quiescent`."""
-
-
 def reachable(*, symptom: str = "", log: str = "", cannot_fail: str = "") -> PropertyDecorator:
     """Declare a property that is true in at least one reachable state.
 

@@ -11,8 +11,10 @@ from kwalk.invariants.mutation import (
     LOG_TRIALS,
     MIGRATION_TRIALS,
     MOVE_TRIALS,
+    OF_REQUESTS,
     PARTITION_TRIALS,
     PRODUCER_TRIALS,
+    REQUEST_TRIALS,
     TRIALS,
 )
 from kwalk.model.language import Model, Scenario, Trial
@@ -81,5 +83,11 @@ RUNS = (
         PRODUCER_TRIALS,
         "PRODUCER_TRIALS",
         "--function producer_state --sample 100 --seed 0 --seconds 20 ",
+    ),
+    MutantRun(
+        "mutants-of-requests",
+        REQUEST_TRIALS,
+        "REQUEST_TRIALS",
+        "".join(f"--function {name} " for name in OF_REQUESTS) + "--seconds 20 ",
     ),
 )

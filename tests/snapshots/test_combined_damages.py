@@ -410,6 +410,33 @@ def test_a_log_without_id_of_another_topic_does_not_come_back(release: str) -> N
     assert "down-broker-has-another-log" not in ways_out(snapshot)
 
 
+def test_topic_ids_that_brokers_before_2_8_do_not_read_matter_at_the_next_upgrade() -> None:
+    """Brokers of 2.8 or later wrote partition.metadata, and a controller of 2.6 dropped the id from the znode."""
+    snapshot = cluster("2.6.2", ids=dict.fromkeys(IDS))
+    for number in "123":
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"])
+    (way_out,) = ways_out(snapshot).values()
+    assert way_out.startswith("just before an upgrade, write the topic_id")
+    assert not plan_recovery(problem(snapshot), seconds=60).plan.procedures
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = IDS["orders"]
+    assert not ways_out(snapshot)
+
+
+@pytest.mark.parametrize("own", [None, IDS["payments"]])
+def test_before_2_8_the_log_of_an_earlier_topic_is_not_refused_by_its_id(own: str | None) -> None:
+    snapshot = cluster("2.6.2", ids={"orders": own})
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], ((1, 0), (4, 30)), crc=8)
+    ways = ways_out(snapshot)
+    assert "move orders-0 away" in ways["down-broker-has-another-log"] and "move orders-0 away" in ways["broker-down"]
+    assert "which logs are the topic's" in ways["topic-ids-mixed-for-later-releases"]
+    plan = plan_recovery(problem(snapshot), seconds=60).plan
+    assert plan is None or "start-broker 3" not in [one.name for one in plan.procedures]
+    snapshot["brokers"]["3"]["alive"] = True
+    snapshot["broker_ids"].append(3)
+    assert "move orders-0 away" in ways_out(snapshot)["replica-has-another-log"]
+
+
 @pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
 def test_a_live_replica_with_a_log_of_another_topic_is_no_replica_that_catches_up(release: str) -> None:
     """Nothing but the first batch shows it: a broker takes a log without id for that of the topic."""

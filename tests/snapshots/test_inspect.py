@@ -736,6 +736,8 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "partition-is-in-logs-only",
         "records-on-no-replica",
         "replicas-repeat-a-broker",
+        "topic-id-differs-for-later-releases",
+        "topic-ids-mixed-for-later-releases",
         "zookeeper-has-none-of-the-topics",
     }
     assert {kind.name for kind in KINDS} == {name for found in DAMAGES.values() for name in found} | elsewhere

@@ -33,6 +33,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     has_epoch,
+    has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
@@ -218,6 +219,7 @@ class Situations:
         directories = [on_failed if b in offline else capture.directory(b, topic.name, partition) for b in members]
         ids = _distinct([topic.topic_id, *cached_ids, *(d.topic_id if d else None for d in directories)])
         isr = state.isr if state else ()
+        reads_ids = has_topic_ids(self.release)
         found = tuple(
             BrokerSituation(
                 alive=capture.brokers[b].alive and b not in offline,
@@ -227,7 +229,7 @@ class Situations:
                 in_isr=b in isr,
                 leads=state is not None and state.leader == b,
                 directory=directory is not None,
-                file=_number(directory.topic_id if directory else None, ids),
+                file=_number(directory.topic_id if directory and reads_ids else None, ids),
                 has_epoch=has_epoch(capture, topic, directory, state) if directory and state else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),

@@ -24,7 +24,7 @@ from kwalk.model.kafka.snapshots.capture import (
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions import flags_of
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
-from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_AND_ISR_ASSIGNS_ID
+from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_AND_ISR_ASSIGNS_ID, TOPICS_HAVE_IDS
 
 MOST = 8
 """A longer list is cut."""
@@ -276,6 +276,12 @@ def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
     if directory is None or topic.topic_id is None or not is_as_created(topic):
         return False
     return directory.topic_id not in (None, topic.topic_id)
+
+
+@cache
+def has_topic_ids(version: str) -> bool:
+    """Whether topics have ids (KIP-516, 2.8): brokers before do not read those of znodes and of partition.metadata."""
+    return bool(flags_of(version)[TOPICS_HAVE_IDS.name])
 
 
 @cache
