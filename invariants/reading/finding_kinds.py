@@ -862,6 +862,7 @@ IDS_NOT_READ = evolve(
     story="",
     cause="a broker that was down kept the log of an earlier topic of the name; or a log was created after the brokers "
     "went back to a release before 2.8",
+    acts=Act.RESTART,
 )
 IDS_MIXED = evolve(
     ID_DIFFERS,

@@ -98,7 +98,7 @@ HAZARDS = (
         Act.ANY,
         "see to the log of {} with another topic id, whose broker may be elected",
     ),
-    Hazard((kinds.IDS_NOT_READ,), ANY, "find out which logs of {} are the topic's"),
+    Hazard((kinds.IDS_NOT_READ,), Act.ANY, "find out which logs of {} are the topic's"),
     Hazard(
         (kinds.CONTROLLER_EPOCH_BEHIND,),
         Act.FAIL_OVER | Act.START,
