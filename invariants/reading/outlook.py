@@ -462,11 +462,21 @@ def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
 
 
 def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
-    """Return the names of the topics with a finding that is more than a note, the worst first."""
+    """Return the names of the topics with a finding that is more than a note, the worst first.
+
+    A topic without a znode that no broker which runs has a log of is none: no step takes its logs away.
+    """
     order = {kind.name: number for number, kind in enumerate(KINDS)}
     seen = sorted(inspection.observations, key=lambda one: order[one.kind.name])
     damage = (one for one in seen if one.kind.severity is not Severity.NOTE and "topic" in one.fields)
-    return list(dict.fromkeys(one.fields["topic"] for one in damage))
+    is_up = {str(number) for number in capture.live}
+    return list(
+        dict.fromkeys(
+            one.fields["topic"]
+            for one in damage
+            if one.kind.name != ORPHANED_LOG.name or is_up & {*one.fields["brokers"].split()}
+        )
+    )
 
 
 @frozen

@@ -73,7 +73,7 @@ DAMAGE = {
     "zookeeper-is-empty": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
     "broker-got-a-new-id": {"replica-under-another-broker-id", "stray-log"},
     "control-lost-id-and-hanging-deletion": {"topic-id-missing", "deletion-hangs"},
-    "created-again-with-a-dead-broker": {"down-broker-has-another-log"},
+    "created-again-with-a-dead-broker": {"down-broker-has-another-log", "orphaned-log"},
     "deletion-waits-for-a-retired-broker": {"deletion-pending"},
     "empty-isr": {"empty-isr"},
     "id-written-back": {"fetch-by-id-refused", "controller-sends-another-id"},
