@@ -295,17 +295,12 @@ class Advice:
         unseen: dict[int, str] = {}
         own: dict[int, str] = {}
         late: dict[tuple[int, int], list[PartitionLogs]] = {}
-        unordered: dict[tuple[int, ...], list[str]] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
             if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
                 continue
-            compared = unordered_members(self.capture, place.topic, partition)
-            if compared:
-                unordered.setdefault(compared, []).append(place.name)
-            behind = {} if compared else lagging_members(self.capture, place.topic, partition)
-            for broker, best in behind.items():
+            for broker, best in lagging_members(self.capture, place.topic, partition).items():
                 late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
@@ -331,12 +326,7 @@ class Advice:
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [
-            f"compare the logs of {listed(names)} on {brokers(members)} (kafka-dump-log.sh), and start the one first "
-            f"with {LATEST}"
-            for members, names in unordered.items()
-        ]
-        parts += [*self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"
@@ -347,6 +337,16 @@ class Advice:
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
             )
         return "; ".join(parts)
+
+    def _compared(self) -> Iterator[str]:
+        """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
+        found: dict[tuple[int, ...], list[str]] = {}
+        for place in self.logs.values():
+            if members := unordered_members(self.capture, place.topic, place.partition):
+                found.setdefault(members, []).append(place.name)
+        for members, names in found.items():
+            which = f"{listed(names)} on {brokers(members)}"
+            yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
 
     def _has_unseen_replicas(self, broker: int) -> bool:
         """Whether a broker is to have logs that the snapshot does not show."""

@@ -550,10 +550,15 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
 
     The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
     the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
-    closed. A member may also lack what was not committed: then the other one is as good.
+    closed. A member may also lack what was not committed: then the other one is as good. None are returned if nothing
+    shows which one has most (`unordered_members`).
     """
     state = topic.states.get(partition)
-    if state is None or any(capture.brokers[b].alive for b in state.isr):
+    if (
+        state is None
+        or any(capture.brokers[b].alive for b in state.isr)
+        or unordered_members(capture, topic, partition)
+    ):
         return {}
     lacking = members_lacking_records(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
