@@ -11,9 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.invariants.reading.hazards import (
-    ENDING_A_CONTROLLER,
-    FAILING_OVER,
     GARBLED,
     HAZARDS,
     LED,
@@ -21,9 +20,6 @@ from kwalk.invariants.reading.hazards import (
     OF_LAST_COPIES,
     OF_STATES,
     OF_STRAYS,
-    STARTING,
-    STOPPING,
-    Act,
     Hazard,
 )
 from kwalk.invariants.reading.migrating import topics_of_kraft
@@ -48,12 +44,16 @@ from kwalk.model.kafka.snapshots.lineage import (
     KEEPING,
     Choice,
     Lineages,
+    are_alike,
+    end_of,
     has_lost_its_end,
     is_outdated,
     lagging_members,
     last_copies_aside,
+    latest_logs,
     newest_logs,
     same_disks,
+    unordered_members,
 )
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -61,6 +61,7 @@ from kwalk.model.language.inspection import FindingKind, Observation
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
+LATEST = "the last record of the later leader epoch, or else the longer log"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 MOST = 3
@@ -148,6 +149,7 @@ class Advice:
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
             **dict.fromkeys(OF_STATES, self._of_state),
             kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
+            kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
@@ -175,13 +177,14 @@ class Advice:
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in (*OF_STATES, kinds.RECORDS_ELSEWHERE):
             made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
-        if kind in STARTING:
+        if kind.acts & Act.START:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
-        if self.capture.controller is None:
-            made = evolve(made, way_out=made.way_out.replace("delete /controller", self._becomes_controller()))
-        first = [*self._first(kind, seen, made.way_out), *self._alone(kind, seen)]
+        if self.capture.controller is None and "delete /controller" in made.way_out:
+            way_out = made.way_out.replace("delete /controller", self._becomes_controller())
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
 
@@ -198,11 +201,8 @@ class Advice:
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in self._by_place:
-            made = evolve(kind, way_out=self._joined(map(self._by_place[kind], observations)))
-        elif kind is kinds.ISR_MEMBER_HAS_NO_LOG:
-            made = evolve(
-                kind, way_out="inspect again; if it is still so, " + self._joined(map(self._of_no_log, observations))
-            )
+            again = "inspect again; if it is still so, " * (kind is kinds.ISR_MEMBER_HAS_NO_LOG)
+            made = evolve(kind, way_out=again + self._joined(map(self._by_place[kind], observations)))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -260,7 +260,8 @@ class Advice:
 
         They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
         """
-        stopped = self._stopped(observations, leaders=kind in LED) if kind in STOPPING else set[int]()
+        is_stopping = kind.acts & Act.STOP and kind not in self._by_place
+        stopped = self._stopped(observations, leaders=kind in LED) if is_stopping else set[int]()
         garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
@@ -325,7 +326,7 @@ class Advice:
             f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
         parts += [
             f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
             f"ones it would lead {where}, and the other replicas would lose their records"
@@ -336,6 +337,16 @@ class Advice:
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
             )
         return "; ".join(parts)
+
+    def _compared(self) -> Iterator[str]:
+        """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
+        found: dict[tuple[int, ...], list[str]] = {}
+        for place in self.logs.values():
+            if members := unordered_members(self.capture, place.topic, place.partition):
+                found.setdefault(members, []).append(place.name)
+        for members, names in found.items():
+            which = f"{listed(names)} on {brokers(members)}"
+            yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
 
     def _has_unseen_replicas(self, broker: int) -> bool:
         """Whether a broker is to have logs that the snapshot does not show."""
@@ -361,7 +372,7 @@ class Advice:
             )
         for (best, broker), places in late.items() if len(bests) == 1 else ():
             ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
-            is_older = len({max(e for e, _ in (end and end.leader_epochs) or ((0, 0),)) for end in ends}) > 1
+            is_older = end_of(ends[0])[0] > end_of(ends[1])[0]
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
             lacks = "is gone" if ends[1] is None else lacks
@@ -376,18 +387,9 @@ class Advice:
         is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
         return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
 
-    def _acts(self, kind: FindingKind, way_out: str) -> Act:
-        """Return what a way out does that may elect leaders; a broker that stops may be the controller's."""
-        acts = Act.START if kind in STARTING else Act.NONE
-        if kind in FAILING_OVER or any(words in way_out for words in ENDING_A_CONTROLLER):
-            acts |= Act.FAIL_OVER
-        if kind in STOPPING or any(word in way_out for word in ("restart", "stop", "move")):
-            acts |= Act.STOP
-        return acts
-
-    def _first(self, kind: FindingKind, observations: Iterable[Observation], way_out: str) -> Iterator[str]:
-        """Yield what has to be done before the way out of a kind, for the sake of other findings."""
-        acts, own = self._acts(kind, way_out), {one.fields.get("topic") for one in observations}
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
+        """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
+        own = {one.fields.get("topic") for one in observations}
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
             by_broker: dict[str, list[str]] = {}
@@ -405,7 +407,7 @@ class Advice:
             yield from self._last_copies(kinds.DELETION_PENDING)
 
     def _is_in_danger(
-        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: Act, own: Collection[str | None]
+        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: int, own: Collection[str | None]
     ) -> bool:
         """Whether what a way out of a kind does may harm the place of another finding."""
         if one.kind not in hazard.kinds or kind in hazard.kinds or not acts & hazard.acts:
@@ -413,7 +415,9 @@ class Advice:
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
         if one.kind in kinds.OF_LACKING:
-            return (kind in STARTING and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
+            return (bool(acts & Act.START) and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
+        if one.kind is kinds.ORPHANED_LOG:
+            return self._are_down(one) and not lost_topics(self.capture)
         if one.kind is kinds.LAST_COPY_IS_DELETED:
             return self._are_down(one)
         place = self.logs.get(_key(one) or ("", -1))
@@ -479,20 +483,25 @@ class Advice:
 
         Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
         """
-        logs = {b: self.capture.directory(b, topic.name, number) for b in replicas}
-        ends = {
-            b: (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1), sum((log.segments or {}).values()))
-            for b, log in logs.items()
-            if log is not None and log.is_empty is not True
-        }
-        if not ends:
+        known = [b for b in replicas if (log := self._log(b, topic, number)) is not None and log.is_empty is not True]
+        if not known:
             return ""
-        best = max(ends, key=lambda b: (ends[b], self.capture.brokers[b].alive))
-        others = [b for b in ends if ends[b] == ends[best]]
-        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in logs]
+        others, are_one = self._newest(topic, number, known)
+        if not are_one:
+            return f"{brokers(others, 'or')}, the one with {LATEST}, while the live replicas before it are stopped"
+        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in replicas]
         before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
         stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
         return f"{brokers(others, 'or')}{stopped}"
+
+    def _log(self, broker: int, topic: Topic, number: int) -> Directory | None:
+        return self.capture.directory(broker, topic.name, number)
+
+    def _newest(self, topic: Topic, number: int, hosts: Iterable[int]) -> tuple[tuple[int, ...], bool]:
+        """Return the brokers whose logs may end last, and whether these are alike."""
+        logs = {b: log for b in hosts if (log := self._log(b, topic, number)) is not None}
+        last = latest_logs(logs, topic)
+        return last, all(are_alike(logs[b], logs[last[0]], topic) for b in last[1:])
 
     def _may_have_last_copies(self, broker: int) -> list[str]:
         """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
@@ -571,12 +580,9 @@ class Advice:
         yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
         states = []
         for (name, number), hosts in found.items():
-            logs = (self.capture.directory(b, name, number) for b in hosts)
-            least = self.capture.topics[name].states[number].leader_epoch
-            latest = [max((epoch for epoch, _ in log.leader_epochs or ()), default=0) for log in logs if log]
-            newest = [b for b, epoch in zip(hosts, latest, strict=True) if epoch == max(latest)]
-            which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
-            wanted = _state(max(least, *latest) + EPOCHS_ABOVE, which)
+            topic = self.capture.topics[name]
+            least, known = topic.states[number].leader_epoch, self._latest(topic, number, hosts)
+            wanted = self._state_above(topic, number, {b: max(least, known.get(b, 0)) for b in hosts})[0]
             states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
         yield (
             "if ZooKeeper was restored from a backup, write while the brokers are stopped: "
@@ -656,7 +662,7 @@ class Advice:
         for place in places:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
-                wanted, others = self._state_above(place.topic.partitions[place.partition], ahead)
+                wanted, others = self._state_above(place.topic, place.partition, ahead)
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
@@ -714,11 +720,12 @@ class Advice:
         for hosts, names in by_hosts.items():
             live = [b for b in hosts if self.capture.brokers[b].alive]
             down = [b for b in hosts if b not in live]
+            which = listed(list(dict.fromkeys(names)))
             if live:
                 on = " on each" * (len(live) > 1)
-                yield f"stop {brokers(live)}, move {listed(names)} away{on}, and start {each(live, 'it', 'them')}"
+                yield f"stop {brokers(live)}, move {which} away{on}, and start {each(live, 'it', 'them')}"
             if down:
-                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {listed(names)} away there"
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""
@@ -852,8 +859,8 @@ class Advice:
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
         return (
             f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
-            f"with the data version that was read: {self._state_above(having, above)[0]}; then fail the controller "
-            "over. The log that was lost may have had later records: look for its disk"
+            f"with the data version that was read: {self._state_above(topic, number, above)[0]}; then fail the "
+            "controller over. The log that was lost may have had later records: look for its disk"
         )
 
     def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
@@ -897,13 +904,14 @@ class Advice:
         if self.capture.is_kraft:
             ways = f"{brokers(running)} {each(running, 'runs', 'run')}: see `kwalk diagnose --migration`"
         if not all(unregistered):
-            return evolve(kind, way_out=f"{kind.way_out}; {ways}")
+            return evolve(kind, way_out=f"{kind.way_out}; {ways}", acts=kind.acts | Act.RESTART)
         registry = "has an unfenced registration with KRaft" if self.capture.is_kraft else "is in /brokers/ids"
         return evolve(
             kind,
             title=f"no leader: no live ISR member {registry}",
             later="it lasts until an ISR member is registered; an unclean election loses records",
             way_out=ways,
+            acts=kind.acts | Act.RESTART,
             cause=f"the {'registrations' if self.capture.is_kraft else 'ZooKeeper sessions'} of brokers that run have "
             "ended",
         )
@@ -926,7 +934,7 @@ class Advice:
             wanted, others = _state(above, f"broker {known[0]}"), list[int]()
         else:
             latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
-            wanted, others = self._state_above(topic.partitions[number], latest)
+            wanted, others = self._state_above(topic, number, latest)
         looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
         return (
             f"neither stop nor start a broker before this is done; {looked}"
@@ -935,11 +943,12 @@ class Advice:
             f"then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
 
-    def _state_above(self, replicas: Iterable[int], latest: Mapping[int, int]) -> tuple[str, list[int]]:
+    def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
-        newest = [b for b, epoch in latest.items() if epoch == max(latest.values())]
-        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest, 'and')} whose log ends last"
-        others = [b for b in replicas if b not in latest]
+        newest, are_one = self._newest(topic, number, latest)
+        which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
+        which = which if are_one else f"that of {brokers(newest)} with {LATEST}"
+        others = [b for b in topic.partitions.get(number, ()) if b not in latest]
         return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
 
     def _inside(self, way_out: str, observations: Iterable[Observation]) -> str:
@@ -962,8 +971,8 @@ class Advice:
         for place in places:
             latest = self._latest_epochs(place)
             if latest:
-                replicas = place.topic.partitions[place.partition]
-                states.append(f"that of {place.name} with {self._state_above(replicas, latest)[0]}")
+                wanted = self._state_above(place.topic, place.partition, latest)[0]
+                states.append(f"that of {place.name} with {wanted}")
         if states:
             more = [f"and of {len(states) - MOST} more partitions"] * (len(states) > MOST)
             yield (
@@ -1054,7 +1063,13 @@ class Advice:
         for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if is_lost:
+            if not any(self.capture.brokers[int(b)].alive for b in hosts.split()) and not is_lost:
+                yield (
+                    f"keep {on}. If the topic was not deleted on purpose, write before a broker starts, from a backup "
+                    f"of ZooKeeper or else by the logs: {kinds.TOPIC_BY_LOGS}; {kinds.LATER_IDS}. Otherwise move the "
+                    "directories away"
+                )
+            elif is_lost:
                 yield f"leave {on} as {each(names, 'it is', 'they are')}: ZooKeeper has none of these topics"
             else:
                 yield (

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from enum import IntFlag, auto
+
 from attrs import evolve
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.model.language.inspection import FindingKind, Severity
+
+
+class Act(IntFlag):
+    """What a way out does that may elect leaders, which other replicas follow, whatever their logs have."""
+
+    NONE = 0
+    START = auto()
+    """It starts brokers that are down."""
+    STOP = auto()
+    FAIL_OVER = auto()
+    """It has another controller elected."""
+    RESTART = STOP | FAIL_OVER
+    """It stops brokers that run, of which one may be the controller's, and starts them."""
+    ANY = START | STOP | FAIL_OVER
+
 
 BROKEN, LATENT, NOTE = Severity
 
@@ -45,6 +62,7 @@ LEADER_DOES_NOT_LEAD = FindingKind(
         "grep -E 'since we sent an old leader epoch|since the leader epoch is old' logs/server.log*   "
         "# with kafka.cluster.Partition at DEBUG",
     ),
+    acts=Act.RESTART,
 )
 NOT_ELECTED = evolve(
     LEADER_DOES_NOT_LEAD,
@@ -57,6 +75,7 @@ NOT_ELECTED = evolve(
     log="none: kafka-topics.sh --describe shows Leader: none, or a broker that is down, and a live broker under Isr",
     cause="a broker has just stopped or started, or the controller has not noticed that it did",
     grep=(),
+    acts=Act.FAIL_OVER,
 )
 LEADER_REFUSES = evolve(
     LEADER_DOES_NOT_LEAD,
@@ -95,6 +114,7 @@ NO_LIVE_ISR = FindingKind(
     way_out="start a broker of the ISR",
     log=partitions.partition_has_a_live_isr_member.log,
     cause="the brokers of the ISR stopped one after the other, and the last one is down",
+    acts=Act.START,
 )
 NO_LIVE_REPLICA = evolve(
     NO_LIVE_ISR,
@@ -109,6 +129,7 @@ NO_LIVE_REPLICA = evolve(
     cause="the topic was created with replicas on brokers that do not exist or are down (--replica-assignment, "
     "KAFKA-7382), or its znode was written by hand",
     grep=("grep 'No assigned replica is alive' logs/state-change.log*",),
+    acts=Act.START | Act.FAIL_OVER,
 )
 NUMBER_MISSING = evolve(
     NO_LIVE_REPLICA,
@@ -121,6 +142,7 @@ NUMBER_MISSING = evolve(
     log="none: kafka-topics.sh --describe leaves out a number",
     cause="the topic's znode was written by hand or by a tool",
     grep=(),
+    acts=Act.NONE,
 )
 FETCH_REFUSED = FindingKind(
     "fetch-by-id-refused",
@@ -136,6 +158,7 @@ FETCH_REFUSED = FindingKind(
     log=REFUSAL,
     cause=ERASED,
     grep=REFUSAL_GREP,
+    acts=Act.RESTART,
 )
 FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
@@ -158,6 +181,7 @@ REPLICA_REFUSES = FindingKind(
     log=REFUSAL,
     cause=ERASED,
     grep=REFUSAL_GREP,
+    acts=Act.RESTART,
 )
 STALE_IN_ISR = evolve(
     REPLICA_REFUSES,
@@ -185,6 +209,7 @@ EARLIER_LOG = FindingKind(
     log=deletion.no_stray.log,
     cause="the topic was deleted while the broker was down, or removed by hand, and created again; brokers up to 2.8 "
     "do not compare the log with the topic",
+    acts=Act.RESTART,
 )
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker",
@@ -196,6 +221,7 @@ DEAD_IN_ISR = FindingKind(
     way_out="take another snapshot after a minute; if it is still so, start the broker or delete /controller",
     log=partitions.isr_members_live.log,
     cause="the broker has just stopped, or no controller has noticed that it did",
+    acts=Act.START | Act.FAIL_OVER,
 )
 OFFLINE_LOG = FindingKind(
     "offline-log-directory",
@@ -206,6 +232,7 @@ OFFLINE_LOG = FindingKind(
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
     way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
     cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
+    acts=Act.RESTART,
 )
 OFFLINE_REPLICA = evolve(
     OFFLINE_LOG,
@@ -230,6 +257,7 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
     cause="the directory was removed while the broker ran; or the partition has just been created, or the snapshot "
     "lacks one of the broker's log directories (`--logs` of kwalk collect)",
     grep=("grep 'Error while rolling log segment for' logs/server.log*",),
+    acts=Act.RESTART,
 )
 MEMBER_LACKS_RECORDS = FindingKind(
     "isr-member-lacks-records",
@@ -243,6 +271,7 @@ MEMBER_LACKS_RECORDS = FindingKind(
     cause="its disk was replaced or restored while it was down, and it was back before the controller noticed; or it "
     "copies what was produced just now",
     grep=("grep 'Truncating to offset' logs/server.log*",),
+    acts=Act.RESTART,
 )
 LEADER_LACKS_RECORDS = evolve(
     MEMBER_LACKS_RECORDS,
@@ -268,6 +297,7 @@ STATE_BEHIND_LOGS = FindingKind(
     cause="ZooKeeper was restored from a backup, or the state was written by hand; or the logs are of an earlier "
     "topic of the name, and had no id of their own",
     grep=("grep 'is smaller than the current leader epoch' logs/state-change.log*",),
+    acts=Act.FAIL_OVER,
 )
 ANOTHER_ID = FindingKind(
     "replica-under-another-broker-id",
@@ -290,6 +320,7 @@ EMPTY_ISR = FindingKind(
     way_out="an unclean election, or a state znode that names the replica with the most records: records that it lacks "
     "are lost; compare the logs first",
     cause="the state znode was written by hand, or the last ISR member's disk failed while unclean elections are off",
+    acts=Act.FAIL_OVER,
 )
 DIVERGED = FindingKind(
     "replicas-diverged",
@@ -303,6 +334,7 @@ DIVERGED = FindingKind(
     story=STRAY,
     log="none: kafka-dump-log.sh --files … --deep-iteration of two replicas shows it",
     cause="a replica took a log of an earlier topic of the name for its own",
+    acts=Act.RESTART,
 )
 STATE_BY_LOGS = (
     "with a controller_epoch of 0, a leader_epoch above those of the logs, and as leader and only ISR member the "
@@ -313,11 +345,15 @@ LATER_IDS = (
     "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
 )
 """What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
+TOPIC_BY_LOGS = (
+    "the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact of "
+    "__consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas and "
+    f"the topic_id of the logs; and a state of each partition, {STATE_BY_LOGS}"
+)
+"""What ZooKeeper lacks of a topic that is lost. Kafka: LogManager.loadLog: a topic without a znode has defaults."""
 LOST_FOR_GOOD = (
     "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id of meta.properties, "
-    "if it is not there; the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact "
-    "of __consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas "
-    f"and the topic_id of the logs; and a state of each partition, {STATE_BY_LOGS}; {LATER_IDS}"
+    f"if it is not there; {TOPIC_BY_LOGS}; {LATER_IDS}"
 )
 TOPICS_ARE_LOST = FindingKind(
     "zookeeper-has-none-of-the-topics",
@@ -332,6 +368,7 @@ TOPICS_ARE_LOST = FindingKind(
     log="none: kafka-topics.sh --list prints no topic, or only new ones",
     cause="zookeeper.connect names another ensemble or chroot; or ZooKeeper's data is lost; or all topics were deleted "
     "while the brokers were down",
+    acts=Act.FAIL_OVER,
 )
 SOME_TOPICS_ARE_LOST = evolve(
     TOPICS_ARE_LOST,
@@ -359,6 +396,7 @@ NO_METADATA = FindingKind(
     cause="the broker has just started; or the broker in /controller has resigned and holds its session (KAFKA-13407), "
     "or does not reach this one",
     grep=("grep 'Newly added brokers' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 IN_KRAFT_MODE = FindingKind(
     "broker-in-kraft-mode-too-early",
@@ -375,6 +413,7 @@ IN_KRAFT_MODE = FindingKind(
     log="server.log: Kafka Server started, after lines of BrokerLifecycleManager",
     cause="process.roles=broker was set before the copy; or it is down after a rollback, and KRaft mode has left "
     "node.id in its meta.properties",
+    acts=Act.RESTART,
 )
 NO_BROKER_IS_CONTROLLER = FindingKind(
     "controller-is-no-broker",
@@ -434,6 +473,7 @@ LOG_WITHOUT_ID = FindingKind(
     later="a later topic of the name takes the log for its own",
     way_out="restart the broker of the log: it writes the id with the next LeaderAndIsr request; then inspect again",
     cause="the log was created before 2.8, or partition.metadata was removed",
+    acts=Act.RESTART,
 )
 DOWN_WITH_ANOTHER_LOG = FindingKind(
     "down-broker-has-another-log",
@@ -448,6 +488,7 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     log=REFUSAL,
     cause="the topic was deleted, or removed by hand, and created again while the broker was down",
     grep=REFUSAL_GREP,
+    acts=Act.RESTART,
 )
 DOWN_WITH_ANOTHER_ID = evolve(
     DOWN_WITH_ANOTHER_LOG,
@@ -457,6 +498,7 @@ DOWN_WITH_ANOTHER_ID = evolve(
     later="when it starts, it refuses the log: under-replicated for good, and no leader where it is the only replica",
     way_out="",
     cause="the replicas' id was replaced while the broker was down, or an old copy of the directory was brought back",
+    acts=Act.NONE,
 )
 REPLICA_OF_ANOTHER = evolve(
     DOWN_WITH_ANOTHER_LOG,
@@ -497,6 +539,7 @@ RECORDS_ELSEWHERE = FindingKind(
     log="none: kafka-log-dirs.sh --describe shows the partition on a broker that is none of its replicas",
     cause="a disk was attached to another broker; or ZooKeeper was restored from a backup of before a reassignment, or "
     "replicas were written by hand",
+    acts=Act.RESTART,
 )
 LOG_SET_ASIDE = FindingKind(
     "log-set-aside",
@@ -576,6 +619,7 @@ ISR_REPEATS = FindingKind(
     way_out="restart the leader: its next change of the ISR writes each broker once",
     log="none: kafka-topics.sh --describe shows a broker twice under Isr",
     cause="the state znode was written by hand",
+    acts=Act.RESTART,
 )
 REPLICAS_REPEAT = FindingKind(
     "replicas-repeat-a-broker",
@@ -613,6 +657,7 @@ TWO_DIRECTORIES = FindingKind(
     cause="a disk failed while a replica moved between log directories; or a log directory that was taken out of "
     "log.dirs came back",
     grep=("grep 'Duplicate log directories' logs/server.log*",),
+    acts=Act.RESTART,
 )
 REASSIGNMENT_WAITS = FindingKind(
     "reassignment-waits",
@@ -624,6 +669,7 @@ REASSIGNMENT_WAITS = FindingKind(
     way_out="start the broker, or repair its disk and restart it",
     story="docs/stories/reassignment.md",
     cause="a broker that is to have a replica has stopped, or is gone",
+    acts=Act.START | Act.RESTART,
 )
 REASSIGNMENT_IDLE = FindingKind(
     "reassignment-does-not-end",
@@ -638,6 +684,7 @@ REASSIGNMENT_IDLE = FindingKind(
     cause="the controller has not noticed a change of the ISR; or it has failed to end it; or the topic's znode was "
     "written by hand",
     grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 
 PARTITION_LOST = FindingKind(
@@ -652,6 +699,7 @@ PARTITION_LOST = FindingKind(
     story="docs/stories/two-admins.md",
     log="none: PartitionModifications handles new partitions only",
     cause="two admin clients wrote the topic's znode at once; the later one had read it before the other wrote",
+    acts=Act.FAIL_OVER,
 )
 LOGS_ONLY = evolve(
     PARTITION_LOST,
@@ -664,6 +712,7 @@ LOGS_ONLY = evolve(
     log="none: kafka-topics.sh --describe shows fewer partitions than brokers have directories",
     cause="ZooKeeper was restored from a backup of before partitions were added; or the logs are of an earlier topic "
     "of the name, which had more",
+    acts=Act.RESTART,
 )
 NO_REPLICAS = FindingKind(
     "partition-without-replicas",
@@ -679,6 +728,7 @@ NO_REPLICAS = FindingKind(
     "controller movement immediately; NoSuchElementException",
     cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
     grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 WITHOUT_STATE = FindingKind(
     "partition-without-state",
@@ -693,6 +743,7 @@ WITHOUT_STATE = FindingKind(
     cause="the controller did not notice that the partition was created: its znode was written, or an earlier one "
     "removed, by hand",
     grep=("grep 'should be in one of NonExistentPartition states before moving' logs/state-change.log*",),
+    acts=Act.FAIL_OVER,
 )
 WITHOUT_STATE_SERVED = evolve(
     WITHOUT_STATE,
@@ -705,6 +756,7 @@ WITHOUT_STATE_SERVED = evolve(
     "id, and those that have the earlier one refuse it when a leader epoch rises",
     way_out="for the earlier records: write the earlier id into the topic's znode, then fail the controller over",
     cause="a topic's znodes were removed by hand, and the topic was created again",
+    acts=Act.RESTART,
 )
 NO_CONTROLLER = FindingKind(
     "no-controller",
@@ -717,6 +769,7 @@ NO_CONTROLLER = FindingKind(
     story="docs/stories/authentication-failure.md",
     log=sessions.controller_lives.log,
     cause="the controller has resigned but holds its session, or /controller is that of a process that is gone",
+    acts=Act.FAIL_OVER,
 )
 FAILOVER_FAILS = FindingKind(
     "failover-fails",
@@ -733,6 +786,7 @@ FAILOVER_FAILS = FindingKind(
     cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
     "preferred leader or to move it",
     grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
+    acts=Act.START,
 )
 REQUEST_WAITS = FindingKind(
     "request-waits",
@@ -747,6 +801,7 @@ REQUEST_WAITS = FindingKind(
     log="none",
     cause="the znode was removed by hand before, so that the controller has no watch; it was written just now; or "
     "there was no controller",
+    acts=Act.FAIL_OVER,
 )
 CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller-epoch-is-behind",
@@ -762,6 +817,7 @@ CONTROLLER_EPOCH_BEHIND = FindingKind(
     "controller was elected with epoch ….",
     cause="/controller_epoch was removed or written by hand, or restored from a backup",
     grep=("grep 'was already written by another controller' logs/state-change.log*",),
+    acts=Act.FAIL_OVER,
 )
 ID_MISSING = FindingKind(
     "topic-id-missing",
@@ -791,6 +847,7 @@ ID_DIFFERS = FindingKind(
     log=REFUSAL,
     cause=ERASED,
     grep=REFUSAL_GREP,
+    acts=Act.RESTART,
 )
 ID_NOT_READ = FindingKind(
     "topic-id-differs-for-later-releases",
@@ -818,6 +875,7 @@ IDS_NOT_READ = evolve(
     story="",
     cause="a broker that was down kept the log of an earlier topic of the name; or a log was created after the brokers "
     "went back to a release before 2.8",
+    acts=Act.RESTART,
 )
 IDS_MIXED = evolve(
     ID_DIFFERS,
@@ -839,6 +897,7 @@ ID_SENT = FindingKind(
     story=REPAIR,
     log=controllers.context_agrees.log,
     cause="the znode was written after this controller had read it",
+    acts=Act.RESTART,
 )
 FOREIGN_ISR = FindingKind(
     "isr-outside-replicas",
@@ -856,6 +915,7 @@ FOREIGN_ISR = FindingKind(
     cause="a reassignment was cancelled or overwritten while replicas were added; or a hand wrote the replicas, or the "
     "ISR",
     grep=("grep \"Uncaught exception in scheduled task 'isr-expiration'\" logs/server.log*   # on the leader; 2.8",),
+    acts=Act.FAIL_OVER,
 )
 LEADER_OUTSIDE_ISR = FindingKind(
     "leader-outside-isr",
@@ -869,6 +929,7 @@ LEADER_OUTSIDE_ISR = FindingKind(
     "the leader: the ISR member leads, and it copies from there; records that only the leader has are then lost",
     log="none: kafka-topics.sh --describe shows a leader that is not under Isr",
     cause="the state znode was written by hand",
+    acts=Act.RESTART,
 )
 STRAY_LOG = FindingKind(
     "stray-log",
@@ -882,6 +943,7 @@ STRAY_LOG = FindingKind(
     story=STRAY,
     log=deletion.no_stray.log,
     cause="the broker was down, or did not get StopReplica, when the partition moved away or the topic was deleted",
+    acts=Act.RESTART,
 )
 ORPHANED_LOG = evolve(
     STRAY_LOG,
@@ -890,7 +952,8 @@ ORPHANED_LOG = evolve(
     now="disk space; if the topic's znodes were removed by hand, brokers serve it still",
     later="a topic that is created under the name meets the old log: acks=all times out (3.0 and later), or old "
     "records return (up to 2.8)",
-    cause="the topic was deleted while the broker was down, or its znodes were removed by hand",
+    cause="the topic was deleted while the broker was down; or its znodes were removed by hand; or ZooKeeper was "
+    "restored from a backup without it",
 )
 DELETION_WAITS = FindingKind(
     "deletion-hangs",
@@ -904,6 +967,7 @@ DELETION_WAITS = FindingKind(
     log=deletion.deletion_terminates.log,
     cause="a replica could not be deleted, and no event has started the deletion again",
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 UNREGISTERED = FindingKind(
     "broker-not-registered",
@@ -917,6 +981,7 @@ UNREGISTERED = FindingKind(
     story="docs/stories/zombie-controller.md",
     log=sessions.running_broker_is_registered.log,
     cause="its ZooKeeper session has ended, and the process has not registered in a new one",
+    acts=Act.RESTART,
 )
 DELETION_PENDING = FindingKind(
     "deletion-pending",
@@ -933,6 +998,7 @@ DELETION_PENDING = FindingKind(
     log=deletion.deletion_terminates.log,
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     cause="the topic was deleted while a broker with a replica was down, a disk had failed, or replicas were moved",
+    acts=Act.START | Act.RESTART,
 )
 DELETION_OF_LATER_LOGS = FindingKind(
     "deletion-of-later-logs",
@@ -949,6 +1015,7 @@ DELETION_OF_LATER_LOGS = FindingKind(
     log="controller.log, INFO: Starting topic deletion for topics …",
     grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
     cause="ZooKeeper was restored from a backup that still had the mark; or an earlier log of the name is left",
+    acts=Act.RESTART,
 )
 MARK_WITHOUT_TOPIC = FindingKind(
     "deletion-mark-without-topic",
@@ -964,6 +1031,7 @@ MARK_WITHOUT_TOPIC = FindingKind(
     log="controller.log, WARN: Ignoring request to delete non-existing topics …",
     cause="the topic's znodes were removed by hand, or no controller works",
     grep=("grep 'Ignoring request to delete non-existing topics' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 SHARED_ID = FindingKind(
     "topics-share-an-id",
@@ -989,6 +1057,7 @@ LEADER_BY_HAND = FindingKind(
     way_out="",
     log="none: kafka-topics.sh --describe shows another leader than the state znode",
     cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
+    acts=Act.FAIL_OVER,
 )
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
@@ -1024,6 +1093,7 @@ BROKER_DOWN = FindingKind(
     now="its replicas are out of the ISR",
     later="nothing, while the other replicas live",
     way_out="start it",
+    acts=Act.START,
 )
 REASSIGNMENT = FindingKind(
     "reassignment",
@@ -1058,6 +1128,7 @@ STALE_METADATA = FindingKind(
     later="it is over with the next UpdateMetadata, within milliseconds in a cluster at rest",
     way_out="inspect again; if it is still so, restart the broker",
     log=partitions.metadata_converges.log,
+    acts=Act.RESTART,
 )
 ANOTHER_CONTROLLER = FindingKind(
     "another-controller",
@@ -1071,6 +1142,7 @@ ANOTHER_CONTROLLER = FindingKind(
     "name that one",
     story="docs/stories/zombie-controller.md",
     log="controller.log of the broker that it names: Resigned",
+    acts=Act.RESTART,
 )
 CONTROLLER_IS_SILENT = evolve(
     ANOTHER_CONTROLLER,
@@ -1086,6 +1158,7 @@ CONTROLLER_IS_SILENT = evolve(
     log="none: controller.log of the broker in /controller ends with its election, or before it",
     cause="the broker in /controller has just been elected; or it has failed to start as controller, or has resigned, "
     "and holds its session (KAFKA-13407)",
+    acts=Act.FAIL_OVER,
 )
 NO_BROKER_KNOWS = evolve(
     STALE_METADATA,
@@ -1101,6 +1174,7 @@ NO_BROKER_KNOWS = evolve(
     log="none: kafka-topics.sh --describe shows another leader than the state znode",
     cause="the controller has just elected the leader; or it has failed before it informed the brokers, or has missed "
     "that the leader's broker started; or the state znode was written by hand; or the leader has no such listener",
+    acts=Act.FAIL_OVER,
 )
 IS_NOT_KNOWN = FindingKind(
     "broker-is-not-known",
@@ -1117,6 +1191,7 @@ IS_NOT_KNOWN = FindingKind(
     cause="the broker has just started; or the controller has missed that it registered again in a new session; or it "
     "has no listener of the name that was asked",
     grep=("grep 'Newly added brokers' logs/controller.log*",),
+    acts=Act.FAIL_OVER,
 )
 DOES_NOT_ANSWER = FindingKind(
     "broker-does-not-answer",
@@ -1131,6 +1206,7 @@ DOES_NOT_ANSWER = FindingKind(
     log="server.log of its followers: Error sending fetch request … to node …:",
     cause="its disk or its request handlers are stuck; or the snapshot was taken where its listener is not reached",
     grep=("grep 'Error sending fetch request' logs/server.log*   # on its followers",),
+    acts=Act.RESTART,
 )
 NOT_JUDGED = FindingKind(
     "not-inspected",

@@ -831,7 +831,8 @@ class Findings:
         for name, by_partition in self.situations.orphaned().items():
             topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
             for partition in by_partition:
-                observed = self.situations.of(topic, partition)
+                find = self.situations.of if topic.partitions else self.situations.whole  # which no model evaluates
+                observed = find(topic, partition)
                 if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
                 place = _Place(topic, partition, observed)
@@ -840,11 +841,12 @@ class Findings:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
                     yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
                     continue
-                stray = [b for b in self._broken(place) if b.property == "no_stray"]
-                kind = kinds.STRAY_LOG if topic.partitions else kinds.ORPHANED_LOG
-                yield from self._on_brokers(
-                    kind, place, stray, "{} its directory" if kind is kinds.ORPHANED_LOG else "{} no replica"
-                )
+                if topic.partitions:
+                    stray = [b for b in self._broken(place) if b.property == "no_stray"]
+                    yield from self._on_brokers(kinds.STRAY_LOG, place, stray, "{} no replica")
+                else:  # also on brokers that are down: a deletion waits for them
+                    orphans = [Broken("no_stray", observed.brokers.index(b)) for b in by_partition[partition]]
+                    yield from self._on_brokers(kinds.ORPHANED_LOG, place, orphans, "{} its directory")
 
     def _of_logs_aside(self) -> Iterator[Observation]:
         """Logs that brokers renamed to -stray in a migration, of which no ISR member has a copy."""

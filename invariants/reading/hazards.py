@@ -1,32 +1,20 @@
 """What makes an operator's act harmful while something else is wrong with a cluster, and what comes first.
 
-A way out has *acts*: it starts brokers, stops them, or lets the controller fail over. Each may elect leaders, which
-other replicas follow, whatever their logs have. A *hazard* is a kind of finding that makes some acts harmful, for as
-long as nothing was done about it.
+A way out has *acts* (`Act`), which its kind states: it starts brokers, stops them, or lets the controller fail over. A
+*hazard* is a kind of finding that makes some acts harmful, for as long as nothing was done about it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Flag, auto
 from operator import attrgetter
 
 from attrs import frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.model.language.inspection import FindingKind, Observation
 
-
-class Act(Flag):
-    """What a way out does that may elect leaders."""
-
-    NONE = 0
-    START = auto()
-    STOP = auto()
-    FAIL_OVER = auto()
-
-
-ANY = Act.START | Act.STOP | Act.FAIL_OVER
 OF_IDS = (
     kinds.LEADER_REFUSES,
     kinds.LEADER_REFUSES_MIXED,
@@ -46,25 +34,6 @@ OF_IDS = (
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
 OF_STATES = (kinds.STATE_BEHIND_LOGS, kinds.STATE_BEHIND_UNNOTICED)
-FAILING_OVER = (
-    kinds.NOT_ELECTED,
-    kinds.MARK_WITHOUT_TOPIC,
-    kinds.DELETION_WAITS,
-    kinds.WITHOUT_STATE,
-    kinds.NO_CONTROLLER,
-    kinds.DEAD_IN_ISR,
-    kinds.NO_METADATA,
-    kinds.EMPTY_ISR,
-    kinds.FOREIGN_ISR,
-    kinds.REQUEST_WAITS,
-    kinds.NO_LIVE_REPLICA,
-    kinds.CONTROLLER_IS_SILENT,
-    kinds.NO_BROKER_KNOWS,
-    kinds.IS_NOT_KNOWN,
-    kinds.REASSIGNMENT_IDLE,
-    *OF_IDS,
-)
-"""Kinds whose way out has a failover of the controller."""
 OF_LAST_COPIES = (
     kinds.RECORDS_ARE_LOST,
     kinds.LAST_COPY_IS_DELETED,
@@ -73,37 +42,8 @@ OF_LAST_COPIES = (
     kinds.DOWN_WITH_ANOTHER_ID,
 )
 """Kinds about records of which a broker may have the last copy."""
-STARTING = (
-    kinds.BROKER_DOWN,
-    kinds.NO_LIVE_ISR,
-    kinds.DELETION_PENDING,
-    kinds.REASSIGNMENT_WAITS,
-    kinds.DEAD_IN_ISR,
-    kinds.FAILOVER_FAILS,
-    kinds.NO_LIVE_REPLICA,
-)
-"""Kinds whose way out starts brokers."""
-STOPPING = (
-    kinds.STALE_METADATA,
-    kinds.ANOTHER_CONTROLLER,
-    kinds.UNREGISTERED,
-    kinds.DOES_NOT_ANSWER,
-    kinds.LEADER_DOES_NOT_LEAD,
-    kinds.LEADER_OUTSIDE_ISR,
-    kinds.LEADER_REFUSES_IN_MEMORY,
-    kinds.ISR_REPEATS,
-    kinds.OFFLINE_LOG,
-    kinds.OFFLINE_REPLICA,
-    kinds.LOG_WITHOUT_ID,
-    kinds.GARBLED_ID,
-    *OF_STRAYS,
-    *OF_IDS,
-)
-"""Kinds whose way out restarts or stops brokers that run."""
 LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
-"""Of these, those whose way out restarts leaders."""
-ENDING_A_CONTROLLER = ("restart", "stop", "fail the controller over")
-"""What a way out says of which the controller may fail over."""
+"""Kinds whose way out restarts leaders."""
 
 
 @frozen
@@ -126,7 +66,7 @@ class Hazard:
 GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),
-    Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER, "find out whether ZooKeeper's earlier data is left"),
+    Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER | Act.START, "find out whether ZooKeeper's earlier data is left"),
     Hazard(
         (kinds.ISR_MEMBER_HAS_NO_LOG,),
         Act.FAIL_OVER,
@@ -150,15 +90,15 @@ HAZARDS = (
     ),
     Hazard(
         (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.NO_LIVE_REPLICA),
-        ANY,
+        Act.ANY,
         "see to {}, which has logs and no state znode: its first live replica would lead, whatever its log has",
     ),
     Hazard(
         (kinds.ID_DIFFERS, kinds.IDS_MIXED),
-        ANY,
+        Act.ANY,
         "see to the log of {} with another topic id, whose broker may be elected",
     ),
-    Hazard((kinds.IDS_NOT_READ,), ANY, "find out which logs of {} are the topic's"),
+    Hazard((kinds.IDS_NOT_READ,), Act.ANY, "find out which logs of {} are the topic's"),
     Hazard(
         (kinds.CONTROLLER_EPOCH_BEHIND,),
         Act.FAIL_OVER | Act.START,
@@ -170,13 +110,18 @@ HAZARDS = (
         "see to the mark for deletion of {}, whose logs may be later",
     ),
     Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
+    Hazard(
+        (kinds.ORPHANED_LOG,),
+        Act.START,
+        "see to {}, whose topic ZooKeeper has not: brokers that start delete its records by their own retention",
+    ),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
     Hazard(
         (kinds.EARLIER_LOG, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
-        ANY,
+        Act.ANY,
         "see to {}, of which a broker has a log of another topic",
     ),
-    Hazard((kinds.EMPTY_ISR,), ANY, "see to {}, whose ISR is empty: choose who leads it next"),
+    Hazard((kinds.EMPTY_ISR,), Act.ANY, "see to {}, whose ISR is empty: choose who leads it next"),
     Hazard(
         (kinds.LEADER_OUTSIDE_ISR, kinds.FOREIGN_ISR),
         Act.STOP | Act.FAIL_OVER,
@@ -185,15 +130,15 @@ HAZARDS = (
     Hazard(OF_STATES, Act.FAIL_OVER | Act.START, "write the state of {}, which is older than the logs"),
     Hazard(
         (kinds.DIVERGED,),
-        ANY,
+        Act.ANY,
         "see to {}, of which ISR members have different records: the others take what an elected one has",
     ),
     Hazard(
         (kinds.RECORDS_ARE_LOST,),
-        ANY,
+        Act.ANY,
         "copy {} of broker {broker}, with records that the leader lacks, to another place",
     ),
-    Hazard(kinds.OF_LACKING, ANY, "see to {}, of which an ISR member lacks records: it may be elected"),
+    Hazard(kinds.OF_LACKING, Act.ANY, "see to {}, of which an ISR member lacks records: it may be elected"),
     Hazard(
         (kinds.LAST_COPY_IS_DELETED,),
         Act.START,

@@ -19,6 +19,7 @@ from kwalk.invariants.reading.finding_kinds import (
     NO_CONTROLLER,
     NOT_JUDGED,
     OFFLINE_REPLICA,
+    ORPHANED_LOG,
     PARTITION_LOST,
     SOME_TOPICS_ARE_LOST,
     TOPICS_ARE_LOST,
@@ -270,14 +271,18 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 
 
 def _of_lost_topics(inspection: Inspection) -> str:
-    """Return the condition of plans where ZooKeeper has lost topics."""
+    """Return the condition of plans where ZooKeeper has not, and may have lost, topics of logs."""
+    names: list[str] = []
     for one in inspection.observations:
         if one.kind.name == TOPICS_ARE_LOST.name:
             return DELETED
         if one.kind.name == SOME_TOPICS_ARE_LOST.name:
-            names = listed([topic_label(name) for name in one.fields["topics"].split()])
-            return f"if {names} were deleted on purpose, and ZooKeeper's earlier data does not come back"
-    return ""
+            names += one.fields["topics"].split()
+        if one.kind.name == ORPHANED_LOG.name:
+            names.append(one.fields["topic"])
+    labels = [topic_label(name) for name in dict.fromkeys(names)]
+    was = f"{listed(labels)} {each(labels, 'was', 'were')}"
+    return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
@@ -457,11 +462,21 @@ def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
 
 
 def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
-    """Return the names of the topics with a finding that is more than a note, the worst first."""
+    """Return the names of the topics with a finding that is more than a note, the worst first.
+
+    A topic without a znode that no broker which runs has a log of is none: no step takes its logs away.
+    """
     order = {kind.name: number for number, kind in enumerate(KINDS)}
     seen = sorted(inspection.observations, key=lambda one: order[one.kind.name])
     damage = (one for one in seen if one.kind.severity is not Severity.NOTE and "topic" in one.fields)
-    return list(dict.fromkeys(one.fields["topic"] for one in damage))
+    is_up = {str(number) for number in capture.live}
+    return list(
+        dict.fromkeys(
+            one.fields["topic"]
+            for one in damage
+            if one.kind.name != ORPHANED_LOG.name or is_up & {*one.fields["brokers"].split()}
+        )
+    )
 
 
 @frozen

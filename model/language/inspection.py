@@ -47,6 +47,7 @@ class FindingKind:
         log: the line that the system logs, or where to look instead.
         cause: how a system usually gets there.
         grep: commands that find the lines in the system's logs.
+        acts: what the way out does, as flags that the system names; 0 if it does nothing that may harm another place.
     """
 
     name: str
@@ -60,6 +61,7 @@ class FindingKind:
     log: str = ""
     cause: str = ""
     grep: tuple[str, ...] = ()
+    acts: int = 0
 
 
 @frozen

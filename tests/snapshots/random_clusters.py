@@ -28,9 +28,10 @@ LOGS = {
 
 
 def with_records(identity: str | None, epochs: tuple[tuple[int, int], ...] = EPOCHS, crc: int = 7) -> dict[str, Any]:
-    """A log with committed records of its last epoch."""
+    """A log with committed records of its last epoch, which were flushed."""
     end = epochs[-1][1] + 20
-    return {**log(identity, epochs, crc), "high_watermark": end, "files": {f"{0:020}.log": 1000 + 100 * end}}
+    known = {"high_watermark": end, "recovery_point": end, "files": {f"{0:020}.log": 1000 + 100 * end}}
+    return {**log(identity, epochs, crc), **known}
 
 
 def of_kind(kind: str, identity: str | None, chance: Random) -> dict[str, Any] | None:
@@ -38,9 +39,10 @@ def of_kind(kind: str, identity: str | None, chance: Random) -> dict[str, Any] |
     other = None if identity is None else OTHER
     whole, name = with_records(identity), f"{0:020}.log"
     nothing = {"leader_epoch_checkpoint": "0\n0\n", "first_batch": None, "high_watermark": 0, "files": {name: 0}}
+    nothing["recovery_point"] = 0
     found = {
         "whole": whole,
-        "shorter": {**whole, "files": {name: 6000}, "high_watermark": 50},
+        "shorter": {**whole, "files": {name: 6000}, "high_watermark": 50, "recovery_point": None},
         "without the last epoch": with_records(identity, EPOCHS[:2]),
         "diverged": with_records(identity, DIVERGED),
         "longer": {**whole, "files": {name: 8000}},

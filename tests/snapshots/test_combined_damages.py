@@ -586,6 +586,51 @@ def test_the_isr_member_with_the_last_leader_epoch_starts_first() -> None:
     assert ways_out(snapshot)["no-live-isr"].startswith("start a broker of the ISR; if")  # the last epoch has no record
 
 
+COMPARED = "compare the logs of orders-0 on brokers 1 and 2 (kafka-dump-log.sh), and start the one first with the last"
+
+
+def test_a_leader_epoch_that_may_have_no_record_does_not_show_who_starts_first() -> None:
+    """Broker 2 writes epoch 5 to its checkpoint as it becomes leader. Without a record of it, its log is shorter."""
+    snapshot = without_power()
+    older, newer = (snapshot["brokers"][number]["dirs"]["orders-0"] for number in "12")
+    older["files"] = {f"{0:020}.log": 9000}
+    assert ways_out(snapshot)["no-live-isr"].startswith(COMPARED) and "orders-0" in problem(snapshot).left_out
+    newer["recovery_point"] = 41
+    first = "start broker 2 before broker 1, whose log of orders-0 lacks the last leader epoch"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+    newer.update(recovery_point=40, files={f"{0:020}.log": 4000, f"{40:020}.log": 0})
+    first = "start broker 1 before broker 2, whose log of orders-0 lacks records"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+
+
+def test_a_log_without_a_recovery_point_may_have_lost_its_end() -> None:
+    """A broker that stops writes one for each log; without an entry Kafka recovers the log from its beginning."""
+    snapshot = without_power()
+    for number, size in (("1", 4000), ("2", 5000)):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = {**log(IDS["orders"]), "files": {f"{0:020}.log": size}}
+    first = "start broker 2 before broker 1, whose log of orders-0 is shorter, and may have lost its end"
+    assert ways_out(snapshot)["no-live-isr"].startswith(first)
+    for number in "12":
+        snapshot["brokers"][number]["dirs"]["orders-0"]["recovery_point"] = 45
+    assert ways_out(snapshot)["no-live-isr"].startswith("start a broker of the ISR")
+
+
+def test_no_replica_is_elected_and_no_state_written_for_a_leader_epoch_that_may_have_no_record() -> None:
+    snapshot = cluster()
+    state = snapshot["topics"]["orders"]["partition_state"]["0"]
+    state.update(isr=[], leader=-1, leader_epoch=7)
+    newer = snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (7, 45)))
+    newer["files"] = {f"{0:020}.log": 4000}
+    elected = "an unclean election of brokers 1, 2 or 3, the one with the last record of the later leader epoch"
+    assert elected in ways_out(snapshot)["empty-isr"]
+    state.update(isr=[1, 2, 3], leader=1, leader_epoch=2)
+    assert "orders-0" in problem(snapshot).left_out
+    assert "and that of brokers 1, 2 and 3 with the last" in ways_out(snapshot)["state-is-behind-the-logs"]
+    newer["recovery_point"] = 46
+    assert "orders-0" not in problem(snapshot).left_out
+    assert "and broker 3 as leader" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
 def test_a_plan_starts_the_isr_member_with_the_last_leader_epoch_first() -> None:
     (first, *_) = steps(planned(without_power()))[""] or []
     assert first == "start-broker 2"

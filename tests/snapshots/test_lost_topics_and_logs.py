@@ -78,6 +78,27 @@ def test_one_topic_without_a_znode_beside_others_has_no_such_cause(release: str)
     assert list(ways) == ["orphaned-log"] and ways["orphaned-log"].startswith("if the topic was not deleted on purpose")
 
 
+@pytest.mark.parametrize("release", ["2.6.2", "2.8.2", "3.9.0"])
+def test_a_topic_that_a_restored_zookeeper_lacks_is_written_before_a_broker_starts(release: str) -> None:
+    """All brokers are down. One that starts loads a log of a topic without a znode with the broker's own retention."""
+    found = without(cluster(release, ids=dict.fromkeys(THREE) if release < "2.8" else THREE), "users")
+    for broker in found["brokers"].values():
+        broker["alive"] = False
+    found["broker_ids"], found["controller"] = [], None
+    ways = ways_out(found)
+    assert ways["orphaned-log"].startswith(
+        "keep users-0 on brokers 1, 2 and 3. If the topic was not deleted on purpose"
+    )
+    assert "its znode, with the replicas and the topic_id of the logs" in ways["orphaned-log"]
+    for kind in ("broker-down", "no-live-isr"):
+        assert "but first see to users-0, whose topic ZooKeeper has not" in ways[kind]
+    problem = recovery_problem(json.dumps(found).encode())
+    assert problem.premise.startswith("if users was deleted on purpose")
+    assert not [one.name for one in problem.procedures if "users" in one.name]
+    found["brokers"]["1"]["alive"], found["broker_ids"], found["controller"] = True, [1], 1
+    assert details(found)["orphaned-log"] == "brokers 1, 2 and 3 have its directory"
+
+
 # Logs.
 
 

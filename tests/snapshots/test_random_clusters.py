@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
+from attrs import evolve, frozen
 
-from kwalk.invariants.reading.finding_kinds import OF_LACKING
+from kwalk.invariants.reading import finding_kinds
+from kwalk.invariants.reading.finding_kinds import OF_LACKING, Act
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.outlook import OF_RECORDS, problem_of
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
-from kwalk.model.language.recovery import Problem
+from kwalk.model.language.inspection import FindingKind
+from kwalk.model.language.recovery import Problem, WhatIf
 from kwalk.search.analyses.recovery import foresee
+from tests.snapshots.followed_advice import Operator, as_event
 from tests.snapshots.random_clusters import random_cluster
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
 
@@ -24,6 +29,8 @@ BY_ACT = {
     "start": r"\bstart (it|one|the broker|brokers? \d)",
 }
 """How a way out names what an operator does."""
+ACTS = {"failover": Act.FAIL_OVER, "restart": Act.STOP, "start": Act.START | Act.STOP}
+NEGATED = r"(do not|neither|never|before|which|not?) [^;,:.]*"
 CONDITION = "|".join(
     (r"\bfirst\b", r"\bbefore\b", r"\bdo not\b", r"\bneither\b", r"\bnever\b", r"\bchoose which records\b")
     + (r"\bcompare the ends\b", "when it is out of the ISR")
@@ -38,52 +45,115 @@ SHARES, SEEDS = 2, 25
 DIVERGED = ((0, 0), (4, 30))
 
 
-def harmful_acts(problem: Problem) -> set[str]:
-    """Return the acts after which records may be lost, or foreign, that were in order before."""
+@frozen
+class Probe:
+    """What the model says of the ways out of one cluster.
+
+    Attributes:
+        harmful: the acts after which records may be lost, or foreign, that were in order before.
+        unconditional: the ways out that advise such an act without a condition.
+        harming: the ways out after which it is so, carried out to the letter.
+        undeclared: the acts in sentences that their kinds do not state.
+        followed: how many ways out were carried out, in each way.
+        others: the kinds of those that were not: they have other steps than plans, or a condition.
+    """
+
+    harmful: frozenset[str] = frozenset()
+    unconditional: tuple[str, ...] = ()
+    harming: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    followed: int = 0
+    others: tuple[str, ...] = ()
+
+
+def foreseen(problem: Problem) -> tuple[Counter[WhatIf], set[WhatIf]]:
+    """Return in how many worlds each event was foreseen, and those after which records may be lost, or foreign."""
     names = {prop.name for prop in OF_RECORDS}
-    outlook, found = foresee(problem, seconds=60), set()
+    outlook, harmful = foresee(problem, seconds=60), set[WhatIf]()
     for event in outlook.events:
         possible = outlook.now[event.world]
         lost = frozenset().union(*(event.outcomes - possible)) - frozenset.intersection(*possible)
         if lost & names:
-            title = event.what_if.title
-            act = "failover" if "fails over" in title else "start" if "starts with" in title else "restart"
-            found.add(act)
-    return found
+            harmful.add(event.what_if)
+    return Counter(event.what_if for event in outlook.events), harmful
 
 
-def unconditional(release: str, seed: int) -> tuple[int, list[str]]:
-    """Return how many acts of a random cluster are harmful, and the ways out that advise one without a condition."""
+def act_of(what_if: WhatIf) -> str:
+    return "failover" if "fails over" in what_if.title else "start" if "starts with" in what_if.title else "restart"
+
+
+def undeclared(kind: FindingKind) -> list[str]:
+    """The acts that a way out names, before what comes first, and that its kind does not state."""
+    text = re.sub(NEGATED, "", kind.way_out.partition("; but first ")[0])
+    return [
+        f"{kind.name}: {act} in: {kind.way_out}" for act in BY_ACT if named(act, text) and not kind.acts & ACTS[act]
+    ]
+
+
+def named(act: str, text: str) -> bool:
+    return bool(re.search(BY_ACT[act], text))
+
+
+def probe(release: str, seed: int) -> Probe:
+    """Return what the model says of the ways out of a random cluster."""
     capture = read_capture(json.dumps(random_cluster(release, seed)).encode())
     try:
         inspection = inspect_capture(capture)
         problem = problem_of(capture, inspection)
     except UsageError:  # two topics of one id
-        return 0, []
-    harmful = harmful_acts(problem) if problem.worlds else set()
-    found = [
-        f"{release} {seed} {kind.name}: {kind.way_out} (harmful: {', '.join(sorted(harmful))})"
-        for kind in inspection.by_kind()
+        return Probe()
+    kinds = inspection.by_kind()
+    ways = {kind: Operator(capture, kind, places).ways() for kind, places in kinds.items() if kind.acts}
+    events = {kind: [as_event(problem, kind, way) for way in found] for kind, found in ways.items() if found}
+    tried = {kind: found for kind, found in events.items() if None not in found and problem.worlds}
+    advised = tuple(event for found in tried.values() for event in found if event is not None)
+    given = evolve(problem, what_ifs=(*problem.what_ifs, *advised))
+    seen, harmful = foreseen(given) if problem.worlds else (Counter[WhatIf](), set[WhatIf]())
+    followed = [kind for kind, found in tried.items() if all(seen[one] == len(problem.worlds) for one in found if one)]
+    acts = frozenset(act_of(one) for one in harmful if one not in advised)
+    unconditional = (
+        f"{release} {seed} {kind.name}: {kind.way_out} (harmful: {', '.join(sorted(acts))})"
+        for kind in kinds
         if kind.name not in SEEING_TO_LOGS
-        and any(re.search(BY_ACT[act], re.sub(MOVING, "", kind.way_out)) for act in harmful)
+        and any(named(act, re.sub(MOVING, "", kind.way_out)) for act in acts)
         and not re.search(CONDITION, kind.way_out)
-    ]
-    return len(harmful), found
+    )
+    return Probe(
+        acts,
+        tuple(unconditional),
+        tuple(f"{release} {seed} {one.title}" for one in advised if one in harmful),
+        tuple(f"{release} {seed} {text}" for kind in kinds for text in undeclared(kind)),
+        len(followed),
+        tuple(kind.name for kind in ways if kind not in followed),
+    )
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize("release", RELEASES)
 def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share: int) -> None:
-    probes = [unconditional(release, seed) for seed in range(share * SEEDS, (share + 1) * SEEDS)]
-    assert not [text for _, found in probes for text in found]
-    assert sum(harmful for harmful, _ in probes) >= 2, "few acts of these clusters are harmful"
+    probes = [probe(release, seed) for seed in range(share * SEEDS, (share + 1) * SEEDS)]
+    assert not [text for one in probes for text in (*one.unconditional, *one.harming, *one.undeclared)]
+    assert sum(len(one.harmful) for one in probes) >= 2, "few acts of these clusters are harmful"
+    followed, others = sum(one.followed for one in probes), Counter(name for one in probes for name in one.others)
+    print(f"{release}: {followed} ways out were carried out, {others.total()} were not: {dict(others.most_common())}")
+    assert followed >= SEEDS // 2, "few ways out consist of steps that the model has"
 
 
 @pytest.mark.thorough
 def test_without_the_table_of_hazards_a_way_out_loses_records(monkeypatch) -> None:
     monkeypatch.setattr("kwalk.invariants.reading.advice.HAZARDS", ())
-    assert unconditional("3.9.0", 1)[1]
+    assert probe("3.9.0", 1).unconditional
+
+
+def test_each_kind_states_the_acts_of_its_way_out() -> None:
+    found = [kind for kind in vars(finding_kinds).values() if isinstance(kind, FindingKind)]
+    assert not [text for kind in found for text in undeclared(kind)]
+    assert [
+        kind.name for kind in found if kind.acts & Act.START and not re.search(r"\bstart", kind.way_out or "start")
+    ] == []
+    unused = evolve(finding_kinds.BROKER_DOWN, acts=Act.NONE)
+    assert undeclared(unused) == ["broker-down: start in: start it"]
 
 
 # What these clusters have found, each by itself.

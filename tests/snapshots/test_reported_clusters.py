@@ -73,7 +73,7 @@ DAMAGE = {
     "zookeeper-is-empty": {"zookeeper-has-none-of-the-topics", "orphaned-log"},
     "broker-got-a-new-id": {"replica-under-another-broker-id", "stray-log"},
     "control-lost-id-and-hanging-deletion": {"topic-id-missing", "deletion-hangs"},
-    "created-again-with-a-dead-broker": {"down-broker-has-another-log"},
+    "created-again-with-a-dead-broker": {"down-broker-has-another-log", "orphaned-log"},
     "deletion-waits-for-a-retired-broker": {"deletion-pending"},
     "empty-isr": {"empty-isr"},
     "id-written-back": {"fetch-by-id-refused", "controller-sends-another-id"},
@@ -172,7 +172,8 @@ def test_the_node_in_controller_is_not_to_be_deleted_before_it_is_known() -> Non
 def test_a_broker_that_is_down_starts_only_without_its_other_log() -> None:
     found = ways_out("created-again-with-a-dead-broker")
     assert found["down-broker-has-another-log"] == "before broker 2 starts, move x-0 and x-1 away there"
-    assert found["broker-down"].startswith("start it; but first move x-0 and x-1 away on broker 2; if broker 2 is gone")
+    assert found["broker-down"].startswith("start it; but first see to stray-0 and stray-1, whose topic")
+    assert "; but first move x-0 and x-1 away on broker 2; if broker 2 is gone" in found["broker-down"]
 
 
 def test_logs_without_an_id_are_a_note_of_a_consistent_cluster() -> None:

@@ -154,10 +154,7 @@ def lost_and_down(found: Snapshot) -> None:
 
 SEE_TO = "but first see to orders-0, of which an ISR member lacks records"
 SAID: dict[Callable[[Snapshot], None], dict[str, str]] = {
-    erased_id: {
-        "isr-member-lacks-records": "but first write the topic id of orders: a failover mints others",
-        "topic-id-missing": SEE_TO,
-    },
+    erased_id: {"isr-member-lacks-records": "but first write the topic id of orders: a failover mints others"},
     no_controller: {"leader-lacks-records": "leads, once there is a controller", "no-controller": SEE_TO},
     restored_and_without_isr: {
         "empty-isr": "but first find out whether ZooKeeper's earlier data is left",

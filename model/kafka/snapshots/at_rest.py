@@ -62,6 +62,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     members_lacking_records,
     newest_logs,
     records_elsewhere,
+    unordered_members,
 )
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
@@ -454,6 +455,18 @@ def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
     return "it has no state znode, and its logs have different records: see to that first"
 
 
+def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return which ISR members may lead without records that others have; empty if none does, or one that is down."""
+    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
+    is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
+    if lacking and is_led and not is_behind_logs(capture, topic, partition):
+        has = each(lacking, "has a log that ends", "have logs that end")
+        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    found = unordered_members(capture, topic, partition)
+    which = brokers_in_words(found, "or")
+    return f"nothing shows which ISR member has the last records, {which}: compare their logs" if found else ""
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -472,11 +485,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     without = members_without_log(capture, topic, partition)
     if without:
         return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
-    state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
-    is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
-    if lacking and is_led and not is_behind_logs(capture, topic, partition):
-        has = each(lacking, "has a log that ends", "have logs that end")
-        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+    if why := _unequal(capture, topic, partition):
+        return why
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
     if aside:
         return (

@@ -176,6 +176,23 @@ class Directory:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
 
+    @property
+    def last_epochs(self) -> tuple[int, ...] | None:
+        """The leader epochs that its last record may have, earliest first; None if nothing shows them.
+
+        A leader writes its epoch before it has a record of it, and what was not flushed is lost with the power. A
+        broker that starts removes what has no record.
+
+        Kafka: Partition.makeLeader (maybeAssignEpochStartOffset); LogLoader.load (truncateFromEnd), before 3.0 Log.
+        """
+        known = sorted((start, epoch) for epoch, start in self.leader_epochs or ())
+        if not known and not self.is_empty:
+            return None
+        kept = max((base + (size > 0) for base, size in (self.segments or {}).items()), default=0)
+        kept = max(kept, self.recovery_point or 0)
+        sure = [epoch for start, epoch in known if start < kept]
+        return (*sure[-1:], *(e for start, e in known if start >= kept and (self.end is None or start < self.end)))
+
     def has_epoch(self, epoch: int) -> bool | None:
         """Whether the checkpoint has the leader epoch; None if there is no checkpoint to ask."""
         return None if self.leader_epochs is None else any(known == epoch for known, _ in self.leader_epochs)

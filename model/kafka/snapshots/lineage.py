@@ -134,10 +134,10 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
     """
     same_id = log.topic_id is not None and log.topic_id == leader.topic_id
     same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
-    if not (same_id or same_batch) or log.high_watermark is None or not leader.leader_epochs:
+    if not (same_id or same_batch) or log.high_watermark is None or not leader.last_epochs:
         return None
-    last = max(known for known, _ in leader.leader_epochs)
-    starts = [start for known, start in log.leader_epochs or () if last < known <= epoch]
+    last, has = leader.last_epochs[0], {known for known, _ in leader.leader_epochs or ()}
+    starts = [start for known, start in log.leader_epochs or () if last < known <= epoch and known not in has]
     return min((start for start in starts if start < log.high_watermark), default=None)
 
 
@@ -461,7 +461,7 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     return (
         not log.leader_epochs
         or not all(capture.shows(b, topic.name, partition) for b in others)
-        or any(other is not None and _has_more(other, log) for other in directories)
+        or any(other is not None and _has_more(other, log, topic) for other in directories)
     )
 
 
@@ -569,10 +569,15 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
 
     The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
     the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
-    closed. A member may also lack what was not committed: then the other one is as good.
+    closed. A member may also lack what was not committed: then the other one is as good. None are returned if nothing
+    shows which one has most (`unordered_members`).
     """
     state = topic.states.get(partition)
-    if state is None or any(capture.brokers[b].alive for b in state.isr):
+    if (
+        state is None
+        or any(capture.brokers[b].alive for b in state.isr)
+        or unordered_members(capture, topic, partition)
+    ):
         return {}
     lacking = members_lacking_records(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
@@ -580,33 +585,82 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     filled = [b for b, log in found.items() if log is not None and log.is_empty is not True]
     gone = [b for b, log in found.items() if log is None and capture.shows(b, topic.name, partition)]
     lagging |= dict.fromkeys(gone, filled[0]) if filled else {}
-    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs and log.segments}
-    starts = {(log.start, min(log.segments or ())) for log in logs.values()}
-    if topic.may_be_compacted or len(starts) != 1:
-        return lagging
-    ends = {
-        b: (max(epoch for epoch, _ in log.leader_epochs or ()), sum((log.segments or {}).values()))
-        for b, log in logs.items()
-    }
-    best = max(ends, key=lambda b: ends[b])
-    is_cut = {b: _begins_as(log, logs[best]) and not all(map(was_closed, logs.values())) for b, log in logs.items()}
-    known = {
-        b: best
-        for b, (epoch, size) in ends.items()
-        if size < ends[best][1] and (epoch < ends[best][0] or (epoch == ends[best][0] and is_cut[b]))
-    }
-    return {b: best if best in filled else other for b, other in lagging.items()} | known
+    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
+    best, are_closed = latest_logs(logs, topic), all(map(was_closed, logs.values()))
+    for b, log in logs.items():
+        later = [other for other in best if ends_after(logs[other], log, topic)]
+        if later and (logs[later[0]].leader_epochs != log.leader_epochs or not are_closed):
+            lagging[b] = later[0]
+    return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
+
+
+def unordered_members(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the ISR members of which one has the last records, where all are down and nothing shows which one.
+
+    One of them has a leader epoch that another one lacks, and perhaps no record of it.
+    """
+    state = topic.states.get(partition)
+    if state is None or any(capture.brokers[b].alive for b in state.isr):
+        return ()
+    lacking = members_lacking_records(capture, topic, partition)
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
+    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
+    best = latest_logs({b: log for b, log in logs.items() if log.topic_id in (None, topic.topic_id)}, topic)
+    pairs = [(logs[a], logs[b]) for a, b in combinations(best, 2)]
+    return best if any(a.last_epochs != b.last_epochs and not are_alike(a, b, topic) for a, b in pairs) else ()
+
+
+def latest_logs(logs: Mapping[int, Directory], topic: Topic) -> tuple[int, ...]:
+    """Return the brokers whose logs no other one is known to end after, first the one with the last leader epoch.
+
+    Several are alike, or nothing shows which of them ends last.
+    """
+    last = [b for b, log in logs.items() if not any(ends_after(other, log, topic) for other in logs.values())]
+    return tuple(sorted(last, key=lambda b: end_of(logs[b]), reverse=True))
+
+
+def end_of(log: Directory | None) -> tuple[int, int]:
+    """Return the last leader epoch of which a log may have a record, and its bytes; -1 and 0 if nothing shows them."""
+    return (-1, 0) if log is None else ((log.last_epochs or (-1,))[-1], sum((log.segments or {}).values()))
+
+
+def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
+    """Whether a log's last record is known to have a later leader epoch than another one's, or to follow it.
+
+    Between replicas the later leader epoch decides whose records are kept, then the longer log. Where nothing shows
+    whether there is a record of the log's last epoch, it has all that the other one has, if it is longer.
+    """
+    mine, its = one.last_epochs, other.last_epochs
+    if not mine or its is None or (None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id):
+        return False
+    is_longer = _is_continued(other, one) and not topic.may_be_compacted and end_of(one)[1] > end_of(other)[1]
+    return mine[0] > max(its, default=-1) or is_longer
+
+
+def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
+    """Whether two logs are the same, but for a leader epoch without a record."""
+    is_one = _is_continued(one, other) or _is_continued(other, one)
+    is_as_long = end_of(one)[1] == end_of(other)[1] and not topic.may_be_compacted
+    return is_one and (is_as_long or one.segments == other.segments)
 
 
 def was_closed(log: Directory) -> bool:
-    """Whether nothing shows that a log was not flushed when its broker ended: its end is then its recovery point."""
-    return None in (log.recovery_point, log.high_watermark) or (log.high_watermark or 0) <= (log.recovery_point or 0)
+    """Whether all that a log's broker knew as committed was flushed when it ended; not if nothing shows it.
+
+    A broker that stops flushes all logs, and writes their ends as recovery points. A log without one is recovered from
+    its beginning: it is newer than the last checkpoint, or the file was lost or not read.
+
+    Kafka: LogManager.shutdown, checkpointRecoveryOffsetsInDir, loadLog (recoveryPoints.getOrElse); so from 2.5 to 3.9.
+    """
+    point, watermark = log.recovery_point, log.high_watermark
+    return point is not None and watermark is not None and watermark <= point
 
 
-def _begins_as(one: Directory, other: Directory) -> bool:
-    """Whether two logs are one, but for their ends, as far as is shown."""
-    found = [(log.leader_epochs, log.topic_id, log.first_batch) for log in (one, other)]
-    return found[0] == found[1]
+def _is_continued(one: Directory, other: Directory) -> bool:
+    """Whether a log is another one, as far as is shown, but for its end, and for later leader epochs of that one."""
+    known = [(log.topic_id, log.first_batch, log.start, min(log.segments or (), default=-1)) for log in (one, other)]
+    mine, its = ([e for e in log.leader_epochs or () if log.end is None or e[1] < log.end] for log in (one, other))
+    return bool(one.segments and other.segments) and known[0] == known[1] and mine == its[: len(mine)]
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
@@ -617,22 +671,19 @@ def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
     return all(epoch < state.leader_epoch - 1 for epoch, _ in log.leader_epochs)
 
 
-def _has_more(one: Directory, other: Directory) -> bool:
+def _has_more(one: Directory, other: Directory, topic: Topic) -> bool:
     """Whether a log may have later records of the topic than another one; where no sizes are shown, it may."""
     if None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id:
         return False
-    mine, its = (max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for log in (one, other))
-    if mine != its or one.segments is None or other.segments is None:
-        return mine >= its
-    return sum(one.segments.values()) > sum(other.segments.values())
+    return not ends_after(other, one, topic) and not are_alike(one, other, topic)
 
 
 def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the replicas whose logs have all that was acknowledged, where ZooKeeper's state is older than all logs.
 
     The first one is the best leader: it may lead now, and runs if one of them does. If brokers answer clients with a
-    later state, it is that of its ISR. Else the last leader epoch had one leader, whose log is the longest of those
-    with that epoch. None are returned if a log was not seen, or if nothing shows which one is the longest.
+    later state, it is that of its ISR. Else the last leader epoch had one leader, whose log no other one ends after.
+    None are returned if a log was not seen, or if nothing shows which one ends last.
     """
     replicas = topic.partitions.get(partition, ())
     is_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
@@ -651,15 +702,10 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
         if len(members) < len(served.isr) or (leader is not None and latest.get(leader) != max(latest.values())):
             return ()
     else:
-        leader, members = state.leader, [b for b in logs if latest[b] == max(latest.values())]
-        sizes = {b: logs[b].segments or {} for b in members}
-        if len(members) > 1 and not all(sizes.values()):
+        leader, last = state.leader, latest_logs(logs, topic)
+        members = [b for b in last if latest[b] == max(latest.values())]
+        if not members or not all(are_alike(logs[b], logs[members[0]], topic) for b in last if b != members[0]):
             return ()
-        if len({frozenset(segments.items()) for segments in sizes.values()}) > 1:
-            if topic.may_be_compacted or len({logs[b].start for b in members}) > 1:
-                return ()
-            most = max(sum(segments.values()) for segments in sizes.values())
-            members = [b for b in members if sum(sizes[b].values()) == most]
     return tuple(sorted(members, key=lambda b: (not capture.brokers[b].alive, b != leader, replicas.index(b))))
 
 

@@ -17,7 +17,7 @@ from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed
-from kwalk.model.kafka.snapshots.lineage import is_in_use, last_copies_aside, lost_records, same_disks
+from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
@@ -572,9 +572,7 @@ class Catalogue:
 
     def _length(self, topic: Topic, partition: int, broker: int) -> tuple[int, int]:
         """Return the last leader epoch of a log, and its bytes, as far as they are known."""
-        log = self.capture.directory(broker, topic.name, partition)
-        epochs = [epoch for epoch, _ in log.leader_epochs or ()] if log else []
-        return max(epochs, default=-1), sum((log.segments or {}).values()) if log else -1
+        return end_of(self.capture.directory(broker, topic.name, partition))
 
     def _elected(self, topic: Topic, partition: int, broker: int) -> str:
         """Return who becomes the leader, and how long the logs of live replicas are."""
