@@ -108,6 +108,12 @@ RESTART = "bin/kafka-server-start.sh -daemon config/controller.properties"
 TRIED = "it was tried on brokers of 3.9.0"
 
 
+def _of_damage(inspection: Inspection) -> Inspection:
+    """Return the inspection without what is not shown, which is no damage to repair."""
+    damage = tuple(one for one in inspection.observations if one.kind.name != MIGRATION_NOT_SHOWN.name)
+    return evolve(inspection, observations=damage)
+
+
 def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
     """Return the problem of a cluster that KRaft's controller leads.
 
@@ -115,8 +121,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         capture: the capture.
         inspection: what is wrong with it.
     """
-    damaged = tuple(one for one in inspection.observations if one.kind.name != MIGRATION_NOT_SHOWN.name)
-    inspection = evolve(inspection, observations=damaged)  # what is not shown is no damage to repair
+    inspection = _of_damage(inspection)
     logs, left_logs = former_logs(capture)
     if capture.patterns or (not _is_modelled(capture) and not (logs and is_over(capture))):
         is_hidden = capture.patterns or (capture.image is None and phase_of(capture) is not MigrationPhase.COPYING)
