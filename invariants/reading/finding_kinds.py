@@ -441,6 +441,19 @@ MIGRATION_UNSAFE = FindingKind(
     cause="an old client, a failure of KRaft's controller between two writes, or a znode that was deleted by hand",
     story="docs/how-to/migrate-to-kraft.md",
 )
+MIGRATION_NOT_SHOWN = FindingKind(
+    "migration-is-not-shown",
+    LATENT,  # what says nothing about KRaft's image must not pass for consistent
+    "a migration to KRaft is under way, and the snapshot lacks what KRaft has",
+    (),
+    now="unknown: brokers follow KRaft's image, and ZooKeeper has what was written of it",
+    later="unknown: what ZooKeeper lacks of it is lost in a rollback, and logs with other ids go in KRaft mode",
+    way_out="copy __cluster_metadata-0 of a controller of KRaft, and take another snapshot",
+    cause="the log of KRaft's controllers was not copied, or the copy was older than ZooKeeper",
+    story="docs/how-to/migrate-to-kraft.md",
+)
+OF_MIGRATION = (MIGRATION_UNSAFE.name, MIGRATION_NOT_SHOWN.name)
+"""The names of the kinds that say of a migration what `kwalk diagnose --migration` says."""
 STATE_BEHIND_UNNOTICED = evolve(
     STATE_BEHIND_LOGS,
     name="state-is-behind-the-logs-unnoticed",
@@ -1238,6 +1251,7 @@ KINDS = (
     REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     MIGRATION_UNSAFE,
+    MIGRATION_NOT_SHOWN,
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,

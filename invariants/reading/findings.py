@@ -312,6 +312,8 @@ class Findings:
         for one in migrating_prospect(self.capture).consequences:
             if one.prognosis in (Prognosis.LOSES, Prognosis.STUCK):
                 yield _observation(kinds.MIGRATION_UNSAFE, one.name, one.title, consequence=one.name)
+            elif one.name == "image-is-not-shown":
+                yield _observation(kinds.MIGRATION_NOT_SHOWN, "KRaft", one.places[0], consequence=one.name)
 
     def _of_controller(self) -> Iterator[Observation]:
         if self.node is not None:

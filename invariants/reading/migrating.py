@@ -7,8 +7,9 @@ image only ZooKeeper and the disks are compared.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import combinations
 
 from attrs import evolve
 
@@ -17,6 +18,7 @@ from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.partition_registration import PartitionRegistration
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import (
+    Broker,
     Capture,
     CapturedImage,
     CapturedImagePartition,
@@ -26,15 +28,33 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import MOST_NAMES, brokers, each, listed, lost_topics, not_shown
+from kwalk.model.kafka.snapshots.diagnosis import (
+    MOST_NAMES,
+    brokers,
+    each,
+    epochs_ahead,
+    failing_failovers,
+    listed,
+    lost_topics,
+    not_shown,
+)
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
+from kwalk.model.kafka.snapshots.lineage import (
+    Relation,
+    begin_apart,
+    compare,
+    lost_records,
+    members_lacking_epochs,
+    members_lacking_records,
+)
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
-from kwalk.model.kafka.snapshots.migration import DocumentedMigration
+from kwalk.model.kafka.snapshots.migration import DocumentedMigration, documented_migration
 from kwalk.model.kafka.snapshots.procedures import START, STOP, znode_content
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 PAGE = "docs/how-to/migrate-to-kraft.md"
+ELECTIONS, REASSIGNMENTS = "/admin/preferred_replica_election", "/admin/reassign_partitions"
 SOURCE = "Read in Kafka's source; not tried on brokers."
 RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
@@ -99,6 +119,85 @@ def migrating_prospect(capture: Capture, damage: Sequence[str] = ()) -> Prospect
         notes=tuple(found.notes()),
         story=PAGE,
     )
+
+
+def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Iterator[Consequence]:
+    """Yield what becomes of what clients have requested in ZooKeeper.
+
+    Kafka: none of the classes that migrate names the paths; KafkaController.onControllerFailover reads both.
+
+    Args:
+        capture: the capture.
+        prognosis: how bad it is.
+        then: what happens before the copy.
+    """
+    requests = {ELECTIONS: capture.elections, REASSIGNMENTS: capture.reassignments}
+    found = {path: listed([f"{topic_label(t)}-{n}" for t, n in sorted(named)]) for path, named in requests.items()}
+    paths = [path for path, named in requests.items() if named]
+    if paths:
+        yield Consequence(
+            "requests-are-not-copied",
+            prognosis,
+            "clients have requested something in ZooKeeper, which KRaft neither reads nor removes",
+            tuple(f"{path} names {found[path]}" for path in paths),
+            f"{then} The znodes stay. After a rollback the first controller of ZooKeeper mode handles them again, "
+            "whatever has changed since: it moves replicas or leaders.".strip(),
+            "wait until what is requested is done; then delete the znodes, as the requests are all that is lost",
+            tuple(f"bin/zookeeper-shell.sh ZK delete {path}" for path in paths),
+            SOURCE,
+        )
+
+
+def outdated_members(capture: Capture, topics: Iterable[Topic]) -> Iterator[str]:
+    """Yield the members of ISRs whose logs may be old copies: a broker that restarts makes one of them leader."""
+    for topic, number in ((one, n) for one in topics for n in one.states):
+        for b, having in members_lacking_epochs(capture, topic, number).items():
+            name, has = f"{topic_label(topic.name)}-{number}", each(having, "has", "have")
+            lacks = f"lacks leader epochs of records that {brokers(having)} {has} committed"
+            yield f"{name}: the log of broker {b}, in the ISR, {lacks}"
+
+
+def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence]:
+    """Yield what comes of copies between log directories that have another topic id than KRaft.
+
+    A broker takes the partition for a stray, not the directory, so that the log in use goes with the copy.
+
+    Kafka: LogManager.allLogs, findStrayReplicas, ReplicaManager.updateStrayLogs (since 3.6.2);
+    BrokerMetadataPublisher.findStrayPartitions, ReplicaManager.deleteStrayReplicas (before).
+
+    Args:
+        capture: the capture.
+        topics: the topics that KRaft has, or is to have.
+    """
+    ids, places = {topic.name: topic.topic_id for topic in topics}, []
+    known = [one for one in capture.brokers.values() if one.mode != "kraft"]
+    for broker, (name, copy) in ((one, aside) for one in known for aside in one.set_aside.items()):
+        partition = name.rpartition(".")[0]
+        topic, _, number = partition.rpartition("-")
+        used = broker.directories.get(partition)
+        if name.endswith("-future") and topic in ids and used and copy.topic_id is not None:
+            own = ids[topic] or used.topic_id  # one that has none gets another in the roll, unless it is written
+            label = f"{topic_label(topic)}-{number} on broker {broker.id}"
+            if copy.topic_id != own:
+                places.append(f"{label}: the copy has the id {copy.topic_id}, the topic {own or 'none'}")
+    if places:
+        yield Consequence(
+            "copy-takes-the-log-along",
+            LOSES,
+            "a copy of another topic, to another log directory, makes a broker remove the log in use, too",
+            tuple(places),
+            "A broker compares the topic ids of all directories with KRaft's, also of those that end in -future, and "
+            "then removes all of the partition: the log is set aside, or deleted before 3.6.2. If it leads, the others "
+            "copy an empty log.",
+            "move the directory that ends in -future away while the broker is stopped",
+            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            SOURCE,
+        )
+
+
+def unidentified_copies(broker: Broker) -> list[str]:
+    """Return the copies between log directories of a broker that have no topic id: they are logs like others."""
+    return [name for name, copy in broker.set_aside.items() if name.endswith("-future") and copy.topic_id is None]
 
 
 def of_unidentified_logs(
@@ -186,22 +285,44 @@ class _Migrating:
         yield from self._node_ids()
         yield from self._without_ids()
         yield from self._next_controller()
+        yield from self._without_logs()
+        yield from self._apart()
+        yield from self._requests()
         if self.image is not None:
             yield from self._lost()
             yield from self._without_copy(self.image) or self._rollback(self.image)
-            yield from self._without_logs()
             yield from self._epochs()
             yield from self._strays()
+            yield from of_copies(self.capture, topics_of_kraft(self.capture))
             yield from self._unidentified()
             yield from self._modes(self.image)
         elif self.phase is not MigrationPhase.COPYING:
-            yield self._not_judged("the snapshot has no image of KRaft: what it has is not compared with the logs")
+            yield Consequence(
+                "image-is-not-shown",
+                UNKNOWN,
+                "what KRaft has is not shown",
+                ("the snapshot has no image of KRaft: nothing is compared with it",),
+                "Brokers follow KRaft. Which of the logs have a place there, and what a rollback loses, is not known.",
+                "copy __cluster_metadata-0 of a controller, and take another snapshot at once",
+            )
         yield from self._set_aside()
         is_shown = self.capture.shows_migration or self.phase is MigrationPhase.FINALIZED
         hidden = () if is_shown else ("The snapshot does not show /migration.",)
-        lacking = (*not_shown(self.capture), *hidden, *self.damage)
+        outdated = outdated_members(self.capture, topics_of_kraft(self.capture))
+        lacking = (*not_shown(self.capture), *hidden, *self.damage, *outdated, *self._ahead())
         if lacking:
             yield self._not_judged(*lacking)
+
+    def _ahead(self) -> Iterator[str]:
+        """Yield the partitions with later leader epochs in logs than KRaft has: an election cuts these logs.
+
+        Kafka: LeaderEpochFileCache.assign.
+        """
+        for topic, number in ((one, n) for one in topics_of_kraft(self.capture) for n in one.states):
+            found = epochs_ahead(self.capture, topic, number, topic.partitions.get(number, ()))
+            for b, epoch in found.items():
+                known = f"and KRaft {topic.states[number].leader_epoch}"
+                yield f"{topic_label(topic.name)}-{number}: the log of broker {b} has leader epoch {epoch}, {known}"
 
     def notes(self) -> Iterator[str]:
         image, migration = self.image, self.capture.migration
@@ -255,7 +376,7 @@ class _Migrating:
                     if is_over
                     else "let nobody create topics, and restart KRaft's active controller. Who wants to roll back then "
                     "returns all brokers to ZooKeeper mode, with the migration enabled, before /controller is deleted "
-                    "(not tried on real brokers)"
+                    "(so done on brokers of 3.6.2 and 3.9.0, though not after this mistake)"
                 ),
                 basis=SOURCE,
             )
@@ -298,7 +419,8 @@ class _Migrating:
                 "see whether the log is that of the controllers of this cluster. If it is, stop them, start no broker "
                 "in KRaft mode, and keep each __cluster_metadata-0, also those of brokers. If there are controllers "
                 "with the log of the copy, start these. If not, and no broker is in KRaft mode, delete /controller and "
-                "/migration: the cluster goes on with what ZooKeeper has (not tried on real brokers)",
+                "/migration: the cluster goes on with what ZooKeeper has (so done on brokers of 3.6.2 and 3.9.0, whose "
+                "controllers had a copy)",
                 basis=SOURCE,
             )
         ]
@@ -322,11 +444,44 @@ class _Migrating:
                 basis="Seen on brokers of 3.9.0: all topics were gone from ZooKeeper, and the logs stayed.",
             )
 
+    @staticmethod
+    def _copying() -> Consequence:
+        """KRaft's controller has taken /controller, and the copy has not ended (migrateZkMetadata)."""
+        return Consequence(
+            "copy-has-not-ended",
+            UNKNOWN,
+            "the copy has not ended: until it has, no controller elects leaders",
+            ("/controller is that of KRaft, and /migration says that there is no copy",),
+            "A copy takes seconds, or minutes where there are many partitions. If it fails, KRaft's controller ends, "
+            "and the next one begins again, or waits for brokers while /controller names it.",
+            "take another snapshot after some minutes; if it shows the same, see in controller.log of KRaft why the "
+            "copy fails",
+            basis=SOURCE,
+        )
+
     # ZooKeeper.
+
+    def _requests(self) -> Iterator[Consequence]:
+        """Requests that the first controller after a rollback handles, or fails at."""
+        capture = self.capture
+        failing = {name for name in failing_failovers(capture) if self.phase is not MigrationPhase.FINALIZED}
+        if failing:
+            yield Consequence(
+                "rollback-has-no-controller",
+                STUCK,
+                "after a rollback no controller of ZooKeeper mode stays",
+                tuple(f"{topic_label(name)}-{number} never had a leader" for name, number in sorted(failing)),
+                "A request in ZooKeeper names the partition: each broker that is elected gives up at once.",
+                f"before a rollback, start a broker with a replica, or delete {ELECTIONS}",
+                basis=SOURCE,
+                log="controller.log, ERROR: … Trigger controller movement immediately",
+            )
+        if self.phase is not MigrationPhase.FINALIZED:
+            yield from of_requests(capture, READY)
 
     def _without_ids(self) -> Iterator[Consequence]:
         """Topics whose znode has no id: KRaft's controller reads all of them at its next start, and fails."""
-        names = [topic for topic in self.capture.topics.values() if topic.topic_id is None and topic.partitions]
+        names = [topic for topic in self.capture.topics.values() if topic.topic_id is None]
         if not names or self.phase is MigrationPhase.FINALIZED:
             return
         copying = self.phase is MigrationPhase.COPYING
@@ -353,9 +508,11 @@ class _Migrating:
 
     def _next_controller(self) -> Iterator[Consequence]:
         """What stops the next active controller of KRaft, or perhaps the present one already."""
-        if self.image is None or self.image.state != "MIGRATION":
+        known, has_begun = self.capture.migration, self.image is not None and self.image.state == "MIGRATION"
+        if self.phase is MigrationPhase.COPYING and not (has_begun and compares(self.capture.version)):
+            yield self._copying()
+        if not has_begun:
             return
-        known = self.capture.migration
         if not compares(self.capture.version):
             yield from [] if known is not None and known.offset < 0 else [self._copies_again()]
         elif self.capture.lacks_copy_record:
@@ -558,7 +715,7 @@ class _Migrating:
 
     def _strays(self) -> Iterator[Consequence]:
         """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
-        rules, topics = DocumentedMigration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
+        rules, topics = documented_migration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
         places = []
         for broker in self.capture.brokers.values():
             if broker.mode == "kraft" or not broker.seen:
@@ -600,12 +757,15 @@ class _Migrating:
     def _unidentified(self) -> Iterator[Consequence]:
         """Logs without topic id, of brokers in ZooKeeper mode."""
         logs = {
-            broker.id: [name for name, log in broker.directories.items() if log.topic_id is None]
+            broker.id: [
+                *(name for name, log in broker.directories.items() if log.topic_id is None),
+                *unidentified_copies(broker),
+            ]
             for broker in self.capture.brokers.values()
             if broker.mode != "kraft" and broker.seen
         }
         own = "write KRaft's topic id into partition.metadata of replicas' logs while the broker is stopped; of others "
-        rules = DocumentedMigration(self.capture.version)
+        rules = documented_migration(self.capture.version)
         yield from of_unidentified_logs(rules, {b: names for b, names in logs.items() if names}, own)
 
     def _without_logs(self) -> Iterator[Consequence]:
@@ -639,6 +799,39 @@ class _Migrating:
                     "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS "
                     "--execute",
                 ),
+                basis=SOURCE,
+            )
+
+    def _apart(self) -> Iterator[Consequence]:
+        """Logs of one partition with different records: which are kept, the next election decides.
+
+        Logs outside of the ISR that differ are truncated to the leader's, unless they begin with other records.
+        """
+        places, capture = [], self.capture
+        for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
+            state, name = topic.states[number], f"{topic_label(topic.name)}-{number}"
+            own = {b for b in topic.partitions.get(number, ()) if capture.shows(b, topic.name, number)}
+            known = {b: log for b in sorted(own) if (log := capture.directory(b, topic.name, number)) is not None}
+            logs = {b: log for b, log in known.items() if log.topic_id in (None, topic.topic_id) and not log.is_empty}
+            for b, having in members_lacking_records(capture, topic, number).items():
+                places.append(f"{name}: the log of broker {b}, in the ISR, ends before records of {brokers(having)}")
+            for b, offset in lost_records(capture, topic, number).items():
+                places.append(f"{name}: the leader lacks what broker {b} has committed from offset {offset} on")
+            for (one, log), (other, its) in combinations(logs.items(), 2):
+                found = compare(log, its, is_compacted=topic.may_be_compacted)
+                is_kept = {one, other} <= {*state.isr} or begin_apart(log, its, is_compacted=topic.may_be_compacted)
+                if is_kept and found.relation in (Relation.DIVERGED, Relation.UNRELATED):
+                    places.append(f"{name}: brokers {one} and {other}: {found.fact}")
+        if places:
+            yield Consequence(
+                "replicas-have-different-records",
+                LOSES,
+                "replicas of a partition have different records: some are lost when another one leads",
+                tuple(places),
+                "As brokers restart, any live member of the ISR is elected, in both modes. The others truncate their "
+                "logs to its log, or go on with records that it does not have.",
+                "restart no broker, and copy the logs of these partitions; decide which records are to be kept, and "
+                "move the other replicas to other brokers before any broker restarts",
                 basis=SOURCE,
             )
 

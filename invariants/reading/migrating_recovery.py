@@ -13,7 +13,7 @@ from attrs import evolve
 
 from kwalk.invariants import migration, records
 from kwalk.invariants.reading.carried_out_plans import IN_MIGRATIONS
-from kwalk.invariants.reading.finding_kinds import MIGRATION_UNSAFE
+from kwalk.invariants.reading.finding_kinds import MIGRATION_NOT_SHOWN, OF_MIGRATION
 from kwalk.invariants.reading.migrating import MigrationPhase, migrating_prospect, phase_of
 from kwalk.model.kafka.snapshots.capture import Capture, CapturedImagePartition, CapturedImageTopic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
@@ -115,6 +115,8 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         capture: the capture.
         inspection: what is wrong with it.
     """
+    damaged = tuple(one for one in inspection.observations if one.kind.name != MIGRATION_NOT_SHOWN.name)
+    inspection = evolve(inspection, observations=damaged)  # what is not shown is no damage to repair
     logs, left_logs = former_logs(capture)
     if capture.patterns or (not _is_modelled(capture) and not (logs and is_over(capture))):
         is_hidden = capture.patterns or (capture.image is None and phase_of(capture) is not MigrationPhase.COPYING)
@@ -128,7 +130,7 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
     steps, left = _Steps(capture, worlds, left=places), _uncovered(capture, logs, left_logs)
     procedures, withheld = steps.procedures()
     worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
-    damage = [kind for kind in worse if kind.name != MIGRATION_UNSAFE.name]
+    damage = [kind for kind in worse if kind.name not in OF_MIGRATION]
     first = Problem(
         inspection,
         tuple(world_of(capture, one, CLAIMS, HARMS) for one in worlds),

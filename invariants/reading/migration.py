@@ -7,20 +7,24 @@ is consistent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from attrs import evolve, frozen
 
-from kwalk.invariants.reading.finding_kinds import MIGRATION_UNSAFE
+from kwalk.invariants.reading.finding_kinds import OF_MIGRATION, REQUEST_WAITS
 from kwalk.invariants.reading.migrating import (
     PAGE,
     SOURCE,
     MigrationPhase,
     is_led_by_kraft,
     migrating_prospect,
+    of_copies,
+    of_requests,
     of_unidentified_logs,
+    outdated_members,
     phase_of,
+    unidentified_copies,
 )
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.versions import LAST_RELEASE
@@ -30,15 +34,16 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     brokers,
     each,
+    failing_failovers,
     later_than_deletion,
     listed,
     not_shown,
 )
 from kwalk.model.kafka.snapshots.migrating import compares
 from kwalk.model.kafka.snapshots.migration import (
-    DocumentedMigration,
     Migrated,
     can_migrate,
+    documented_migration,
     known_faults,
     least_protocol,
     refuses_authorizers,
@@ -114,12 +119,14 @@ class _Partition:
 def migration_prospect(capture: Capture, inspection: Inspection) -> tuple[Prospect, ...]:
     """Return what a migration would do to the cluster of a capture, or what awaits one that migrates."""
     if is_led_by_kraft(capture):
-        worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
-        damage = [
-            f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name != MIGRATION_UNSAFE.name
-        ]
-        return (migrating_prospect(capture, damage),)
+        return (migrating_prospect(capture, _damage(inspection, OF_MIGRATION)),)
     return (_Forecast(capture, inspection).prospect(),)
+
+
+def _damage(inspection: Inspection, but: Collection[str] = ()) -> list[str]:
+    """Return what an inspection finds wrong, but for kinds of which more is said."""
+    worse = (kind for kind in inspection.by_kind() if kind.severity is not Severity.NOTE)
+    return [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in worse if kind.name not in but]
 
 
 def _is_rolled(capture: Capture) -> bool:
@@ -141,9 +148,10 @@ class _Forecast:
         self.capture, self.inspection = capture, inspection
         self.is_rolled = _is_rolled(capture)
         self.situations = Situations(capture)
-        self.migration = DocumentedMigration(capture.version, is_rolled=self.is_rolled)
+        self.migration = documented_migration(capture.version, is_rolled=self.is_rolled)
         self.unjudged: list[str] = []
-        self.unidentified: dict[int, list[str]] = {}
+        copies = {broker.id: unidentified_copies(broker) for broker in capture.brokers.values()}
+        self.unidentified: dict[int, list[str]] = {number: names for number, names in copies.items() if names}
         migrated = list(self._migrated())  # before fates: whether all logs of a broker are identified decides them
         self.partitions = [self._with_fates(one) for one in migrated]
 
@@ -157,11 +165,13 @@ class _Forecast:
             *self._left_over(),
             *self._deletions(),
             *of_unidentified_logs(self.migration, self.unidentified),
+            *of_copies(self.capture, self.capture.topics.values()),
             *self._topic_ids(),
             *self._waits(),
             *self._unregistered(),
             *self._directories(),
             *self._reassignments(),
+            *self._requests(),
         ]
         found += self._not_judged(found)
         found += self._settings(found)
@@ -368,11 +378,37 @@ class _Forecast:
             "Seen on brokers of 3.4.1, 3.5.2, 3.6.2 and 3.9.0: it ended in KRaft mode, and no record was lost.",
         )
 
+    def _requests(self) -> Iterator[Consequence]:
+        """Requests of clients in ZooKeeper: the roll fails the controller over, which handles them."""
+        capture = self.capture
+        failing = failing_failovers(capture)
+        if failing and not self.is_rolled:
+            yield Consequence(
+                "failover-fails",
+                STUCK,
+                "the roll leaves the cluster without a controller",
+                tuple(f"{topic_label(name)}-{number} never had a leader" for name, number in failing),
+                "The roll restarts the controller's broker. Each broker that is elected then gives up at once, as a "
+                "request names a partition that never had a leader.",
+                "see to that first: `kwalk diagnose` says how",
+                basis=SOURCE,
+                log="controller.log, ERROR: … Trigger controller movement immediately",
+            )
+        moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
+        waits = bool(capture.reassignments - moving) and not self.is_rolled
+        then = (
+            "When the roll fails the controller over, it moves the replicas, to brokers that the snapshot does not "
+            "show."
+        )
+        yield from of_requests(capture, UNKNOWN if waits else READY, then * waits)
+
     # Brokers.
 
     def _topic_ids(self) -> Iterator[Consequence]:
         """Topics without id after the roll (ZkTopicMigrationClient.iterateTopics: topicIdOpt.get)."""
-        found = [one for one in self.partitions if self._lacks_topic_id(one)]
+        found = [one.topic for one in self.partitions if self._lacks_topic_id(one)]
+        if self.is_rolled:  # a roll mints those of topics without partitions
+            found += [one for one in self.capture.topics.values() if not one.partitions and one.topic_id is None]
         if not found:
             return
         waits = self._setting("waits_for_topic_ids")
@@ -386,7 +422,7 @@ class _Forecast:
             "topic-id-is-missing",
             WAITS if waits else STUCK,
             "the copy waits for the id of a topic",
-            tuple(dict.fromkeys(f"the znode of {topic_label(one.topic.name)} has no topic id" for one in found)),
+            tuple(dict.fromkeys(f"the znode of {topic_label(one.name)} has no topic id" for one in found)),
             f"{then}. The copy continues when the topic has an id. If ZooKeeper's controller fails over before, it "
             "mints one, and logs that have another are set aside or deleted.",
             "restart no broker; `kwalk diagnose --plan` says which id to write",
@@ -684,10 +720,10 @@ class _Forecast:
         places += not_shown(capture)
         if not capture.shows_migration:
             places.append("The snapshot does not show /migration, which an earlier attempt may have left.")
+        places += outdated_members(capture, capture.topics.values())
         is_explained = any(map(self._lacks_topic_id, self.partitions))
         if not is_explained and not any(one.prognosis in (LOSES, STUCK) for one in consequences):
-            damage = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
-            places += [f"{kind.severity.value}: {kind.title} ({kind.name})" for kind in damage]
+            places += _damage(self.inspection, (REQUEST_WAITS.name,))
         if not places:
             return []
         return [

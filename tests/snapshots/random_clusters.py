@@ -54,8 +54,14 @@ def of_kind(kind: str, identity: str | None, chance: Random) -> dict[str, Any] |
     return found.get(kind)
 
 
-def random_cluster(release: str, seed: int) -> dict[str, Any]:
-    """Return the snapshot of a random cluster: the same for the same release and seed."""
+def random_cluster(release: str, seed: int, share: float = 1.0) -> dict[str, Any]:
+    """Return the snapshot of a random cluster: the same for the same release and seed.
+
+    Args:
+        release: the release.
+        seed: a number.
+        share: how often brokers and logs are damaged.
+    """
     chance, is_old = Random(seed), release < "2.8"
     numbers = range(1, chance.choice([3, 3, 4]) + 1)
     snapshot = cluster(release, brokers=len(numbers), ids=dict.fromkeys(IDS) if is_old else IDS)
@@ -65,9 +71,9 @@ def random_cluster(release: str, seed: int) -> dict[str, Any]:
         broker["log_dirs"] = [{"path": "/kafka", "broker_id": number, "cluster_id": "c", "offline": False}]
     if chance.random() < 0.5:
         del snapshot["topics"]["payments"]
-    down = [number for number in numbers if chance.random() < 0.22]
+    down = [number for number in numbers if chance.random() < 0.22 * share]
     for name in snapshot["topics"]:
-        damage_topic(snapshot, name, down, chance, 1.0 if name == "orders" else 0.3, is_old=is_old)
+        damage_topic(snapshot, name, down, chance, share if name == "orders" else 0.3 * share, is_old=is_old)
     for number in numbers:
         broker = snapshot["brokers"][str(number)]
         is_unseen = number in down and chance.random() < 0.2

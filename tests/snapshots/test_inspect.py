@@ -713,7 +713,8 @@ def test_no_plan_is_made_where_nothing_shows_which_log_is_the_newest() -> None:
 
 def test_every_kind_is_found_by_one_of_these_damages() -> None:
     elsewhere = {
-        "migration-is-not-safe",  # see test_migrating; the others are in test_reported_clusters, and those of lost
+        "migration-is-not-safe",  # see test_migrating, and for
+        "migration-is-not-shown",  # this one; the others are in test_reported_clusters, and those of lost
         "zookeeper-has-lost-topics",  # topics and logs in test_lost_topics_and_logs
         "isr-member-lacks-records",
         "broker-does-not-answer",

@@ -189,13 +189,83 @@ def test_a_fenced_broker_with_replicas_is_waited_for() -> None:
     assert consequence(cluster, "broker-is-fenced").places == ("broker 3",)
 
 
-def test_without_the_image_or_log_directories_it_is_not_ready() -> None:
+def test_without_the_image_or_log_directories_it_is_not_ready(tmp_path) -> None:
     cluster = {**dual_write(), "image": None}
-    assert prospect_of(cluster).prognosis is UNKNOWN
+    assert consequence(cluster, "image-is-not-shown").prognosis is UNKNOWN
+    path = tmp_path / "without-image.json"
+    path.write_text(json.dumps(cluster))
+    assert main(["diagnose", str(path)]) == 13 and main(["diagnose", str(path), "--migration"]) == 3
+    assert {kind.name for kind in inspect_snapshot(path).by_kind()} == {"migration-is-not-shown"}
     cluster = dual_write()
     cluster["brokers"]["2"] |= {"dirs": None, "log_dirs": None}
     (place,) = consequence(cluster, "not-judged").places
     assert place.startswith("No log directories of broker 2 are in the snapshot")
+
+
+@pytest.mark.parametrize("known", [None, {**image(), "state": "PRE_MIGRATION", "topics": {}}])
+def test_a_copy_that_has_not_ended_is_not_ready(known: dict[str, Any] | None) -> None:
+    cluster = {**dual_write(), "migration": state_of(-1), "image": known}
+    assert (prospect_of(cluster).prognosis, names(cluster)) == (UNKNOWN, {"copy-has-not-ended"})
+
+
+def test_a_topic_without_partitions_and_id_stops_kraft_like_any_other() -> None:
+    """KRaft's controller reads the id of each topic before its partitions."""
+    cluster = dual_write()
+    znode = {**cluster["topics"]["t0"]["znode"], "partitions": {}, "topic_id": None}
+    cluster["topics"]["empty"] = {**cluster["topics"]["t0"], "znode": znode, "partition_state": {}}
+    assert consequence(cluster, "topic-without-id-stops-kraft").prognosis is STUCK
+
+
+def test_requests_in_zookeeper_come_back_in_a_rollback() -> None:
+    cluster = {**dual_write(), "reassign_partitions": {"t0": [0]}, "preferred_replica_election": {"t0": [0]}}
+    found = consequence(cluster, "requests-are-not-copied")
+    assert found.places == ("/admin/preferred_replica_election names t0-0", "/admin/reassign_partitions names t0-0")
+    assert prospect_of(cluster).prognosis is READY and len(found.commands) == 2
+    cluster["topics"]["t0"]["partition_state"] = {}
+    for number in (1, 3):
+        cluster["brokers"][str(number)]["alive"] = False
+    assert consequence(cluster, "rollback-has-no-controller").places == ("t0-0 never had a leader",)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "isr", "place"),
+    [
+        ("0\n2\n0 0\n3 1\n", [1, 3], "t0-0: brokers 1 and 3: the records at offset 1 have different leader epochs"),
+        ("0\n2\n0 0\n4 1\n", [1], "t0-0: the leader lacks what broker 3 has committed from offset 1 on"),
+    ],
+)
+def test_logs_with_different_records_lose_some_in_dual_write(epochs: str, isr: list[int], place: str) -> None:
+    """As in ZooKeeper mode, where inspections have kinds for it: KRaft elects any member of the ISR, too."""
+    cluster = dual_write()
+    for holder in (
+        cluster["image"]["topics"]["t0"]["partitions"]["0"],
+        cluster["topics"]["t0"]["partition_state"]["0"],
+    ):
+        holder["isr"] = isr
+    for number, lines in ((1, "0\n2\n0 0\n2 1\n"), (3, epochs)):
+        log = cluster["brokers"][str(number)]["dirs"]["t0-0"]
+        log |= {"leader_epoch_checkpoint": lines, "high_watermark": 3, "files": {f"{0:020}.log": 300}}
+    assert place in consequence(cluster, "replicas-have-different-records").places
+
+
+def test_logs_with_later_leader_epochs_than_kraft_are_not_ready() -> None:
+    cluster = dual_write()
+    cluster["brokers"]["3"]["dirs"]["t0-0"]["leader_epoch_checkpoint"] = "0\n1\n7 0\n"
+    place = "t0-0: the log of broker 3 has leader epoch 7, and KRaft 4"
+    assert place in consequence(cluster, "not-judged").places
+
+
+@pytest.mark.parametrize(
+    ("identity", "name"), [(OTHER, "copy-takes-the-log-along"), (None, "full-request-fails"), (ID, None)]
+)
+def test_a_copy_to_another_log_directory_is_a_log_for_kraft(identity: str | None, name: str | None) -> None:
+    for cluster in (dual_write(), healthy()):
+        copy = dict(cluster["brokers"]["1"]["dirs"]["t0-0"])
+        copy["partition_metadata"] = identity and f"version: 0\ntopic_id: {identity}"
+        cluster["brokers"]["1"]["set_aside"] = {f"t0-0.{'a' * 32}-future": copy}
+        assert (name is None or name in names(cluster)) and ("copy-takes-the-log-along" in names(cluster)) is (
+            identity == OTHER
+        )
 
 
 def test_a_left_migration_makes_the_next_one_skip_the_copy() -> None:

@@ -307,6 +307,38 @@ def test_a_reassignment_under_way_is_copied() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "prognosis"), [("reassign_partitions", UNKNOWN), ("preferred_replica_election", READY)]
+)
+def test_what_clients_have_requested_in_zookeeper_is_not_copied(path: str, prognosis: Prognosis) -> None:
+    """The roll handles it first; to which brokers it moves replicas is not in a snapshot."""
+    found = prospect_of({**healthy(), path: {"t0": [0]}})
+    assert consequence(found, "requests-are-not-copied").places == (f"/admin/{path} names t0-0",)
+    assert found.prognosis is prognosis
+    moving = {**healthy(), "reassign_partitions": {"t0": [0]}}
+    moving["topics"]["t0"]["znode"]["adding_replicas"] = {"0": [3]}
+    assert consequence(prospect_of(moving), "requests-are-not-copied").prognosis is READY
+
+
+def test_a_roll_leaves_no_controller_where_no_failover_succeeds() -> None:
+    cluster = {**healthy(), "preferred_replica_election": {"t0": [0]}}
+    cluster["topics"]["t0"]["partition_state"] = {}
+    for number in (1, 3):
+        cluster["brokers"][str(number)]["alive"] = False
+        cluster["broker_ids"].remove(number)
+    cluster["controller"] = 2
+    assert consequence(prospect_of(cluster), "failover-fails").prognosis is STUCK
+
+
+def test_a_topic_without_partitions_and_id_is_waited_for() -> None:
+    waiting = json.loads((BEFORE / "erased-id-while-waiting-3.9.0.json").read_text())
+    topic = waiting["topics"]["t0"]
+    waiting["topics"]["empty"] = {**topic, "znode": {**topic["znode"], "partitions": {}}, "partition_state": {}}
+    topic["znode"]["topic_id"] = next(iter(waiting["brokers"]["1"]["dirs"].values()))["partition_metadata"].split()[-1]
+    found = consequence(prospect_of(waiting), "topic-id-is-missing")
+    assert found.places == ("the znode of empty has no topic id",)
+
+
+@pytest.mark.parametrize(
     ("name", "code"),
     [
         ("before-failover-3.9.0", 12),

@@ -11,7 +11,7 @@ A capture is taken to be of a cluster at rest: requests in flight cannot be capt
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import combinations
 
 from attrs import evolve, frozen
@@ -886,6 +886,12 @@ def _arrange_without_the_partition(cluster: Cluster, capture: Capture, situation
 # Properties.
 
 
+@cache
+def _models_of(claims: tuple[Property, ...]) -> dict[tuple[str, int, bool], Model]:
+    """Return the models in which claims were evaluated, also of other captures."""
+    return {}
+
+
 class Evaluation:
     """Evaluates properties on situations.
 
@@ -895,7 +901,7 @@ class Evaluation:
 
     def __init__(self, properties: Sequence[Property]) -> None:
         self.properties = tuple(properties)
-        self.models: dict[tuple[str, int, bool], Model] = {}
+        self.models = _models_of(self.properties)
         self.broken = lru_cache(maxsize=None)(self._broken)
 
     def _model(self, situation: Situation) -> Model:

@@ -521,6 +521,25 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
 
+def members_lacking_epochs(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
+    """Return the ISR members whose logs lack leader epochs of committed records, with the brokers that have these.
+
+    A follower that fetches has them in a moment; so a snapshot may show two moments, or the log is an old copy.
+
+    Kafka: Partition.maybeIncrementLeaderHW: no high watermark is above the end of an ISR member's log.
+    """
+    state = topic.states.get(partition)
+    if state is None:
+        return {}
+    hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
+    shown = (b for b in hosts if capture.shows(b, topic.name, partition))
+    logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
+    epoch, found = state.leader_epoch, dict[int, tuple[int, ...]]()
+    for b in [member for member in state.isr if member in logs]:
+        found[b] = tuple(o for o, one in logs.items() if _committed_after(one, logs[b], epoch) is not None)
+    return {b: having for b, having in found.items() if having}
+
+
 def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tuple[int, str], Directory]:
     """Return the copies that brokers move between log directories, or delete, whose records no log in use has.
 

@@ -8,8 +8,7 @@ copy, the full request, the start in KRaft mode) is decided by `kwalk.model.kafk
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attrs import evolve, frozen
 
@@ -29,7 +28,7 @@ from kwalk.model.kafka.migration.zk_topic_migration_client import is_copied, par
 from kwalk.model.kafka.snapshots.at_rest import Situation, needs_of, scope_of_situation, states_of
 from kwalk.model.kafka.snapshots.series import REAL_CLUSTER
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import Model, StepResult
+from kwalk.model.language import ActionInstance, Model, StepResult
 
 AMPLE = 15
 """A bound that no roll reaches."""
@@ -152,9 +151,9 @@ class DocumentedMigration:
         with model.active():
             for cluster in states_of(situation, needs_of(situation, deletion=True)):
                 try:
-                    _settle(model, cluster)
+                    settle(model, cluster)
                     if not self.is_rolled:
-                        _roll(model, cluster, starts=not situation.deleting)
+                        roll(model, cluster, starts=not situation.deleting)
                 except NotAtRest:
                     return None
                 found[_copied(cluster, situation)] = None
@@ -215,6 +214,10 @@ class DocumentedMigration:
             return kraft_start_fails(identified)
 
 
+documented_migration = cache(DocumentedMigration)
+"""Returns the migration of a release, which remembers what it made of situations."""
+
+
 def _left_behind(situation: Situation) -> Migrated:
     """Return what becomes of a partition that no topic's znode lists: no request is about it, and it is not copied."""
     logs = tuple(one.file for one in situation.brokers)
@@ -238,46 +241,50 @@ def _copied(cluster: Cluster, situation: Situation) -> Migrated:
 # The roll.
 
 
-def _roll(model: Model, cluster: Cluster, *, starts: bool) -> None:
-    """Restart each broker of a cluster at rest, the controller's last; brokers that are down start if `starts`."""
+def roll(model: Model, cluster: Cluster, *, starts: bool) -> None:
+    """Restart each broker of a cluster at rest, the controller's last; brokers that are down start if `starts`.
+
+    Args:
+        model: the model of the cluster; it is active.
+        cluster: the state, which changes.
+        starts: whether brokers that are down start.
+
+    Raises:
+        NotAtRest: A bound is in the way, or the cluster does not come to rest.
+    """
     numbers = range(len(cluster.brokers))
     down = {number for number in numbers if not cluster.is_up(number)}
     controller = cluster.zookeeper.controller
     for number in sorted(set(numbers) - down, key=lambda b: (b == controller, b)):
         _end(model, cluster, number)
-        _settle(model, cluster)
-        _do(model, cluster, f"restart({number})")
-        _settle(model, cluster)
+        settle(model, cluster)
+        _do(model, cluster, model.instance(f"restart({number})"))
+        settle(model, cluster)
     for number in sorted(down) if starts else ():
-        _do(model, cluster, f"restart({number})")
-        _settle(model, cluster)
+        _do(model, cluster, model.instance(f"restart({number})"))
+        settle(model, cluster)
 
 
 def _end(model: Model, cluster: Cluster, broker: int) -> None:
     """Stop a broker by controlled shutdown; its process is ended where no controller can help."""
     for controller in range(len(cluster.brokers)):
-        if _do(model, cluster, f"stop({broker}, {controller})"):
+        if _do(model, cluster, model.instance(f"stop({broker}, {controller})")):
             return
-    _do(model, cluster, f"crash({broker})")
+    _do(model, cluster, model.instance(f"crash({broker})"))
 
 
-def _settle(model: Model, cluster: Cluster) -> None:
-    """Let the cluster come to rest: of what can happen by itself, the first happens; no broker starts."""
+def settle(model: Model, cluster: Cluster) -> None:
+    """Let a cluster come to rest, as `roll` does: of what can happen by itself, the first happens; no broker starts."""
+    steps = [one for one in model.instances if one.action.by.system and one.action.name != "restart"]
     for _ in range(MOST_STEPS):
-        if not any(_do(model, cluster, key) for key in _by_themselves(model)):
+        if not any(_do(model, cluster, one) for one in steps):
             return
     raise NotAtRest
 
 
-def _by_themselves(model: Model) -> Iterator[str]:
-    for instance in model.instances:
-        if instance.action.by.system and instance.action.name != "restart":
-            yield instance.key
-
-
-def _do(model: Model, cluster: Cluster, key: str) -> bool:
+def _do(model: Model, cluster: Cluster, instance: ActionInstance) -> bool:
     """Execute an instance; return whether it was enabled."""
-    result, _ = model.execute(model.instance(key), cluster, lambda: cluster)
+    result, _ = model.execute(instance, cluster, lambda: cluster)
     if result is StepResult.BOUND:
         raise NotAtRest
     return result is StepResult.DONE
