@@ -127,10 +127,9 @@ def migrating_problem(capture: Capture, inspection: Inspection) -> Problem:
         is_hidden = capture.patterns or (capture.image is None and phase_of(capture) is not MigrationPhase.COPYING)
         return Problem(inspection, (), notes=(_not_modelled(capture),), uncovered=("not-judged",) if is_hidden else ())
     topics = [one for one in topics_of(capture) if one.differs and not is_over(capture)]
-    worlds = [one for one in topics if fits(one)]
+    worlds, unfit = [one for one in topics if fits(one)], [one for one in topics if not fits(one)]
     if not worlds and capture.lacks_copy_record:
         worlds = [one for one in topics_of(capture) if fits(one)][:1]
-    unfit = [one for one in topics if not fits(one)]
     places = (*(frozenset(one.brokers) for one in unfit), *(_places(capture, label) for label in left_logs))
     steps, left = _Steps(capture, worlds, left=places), _uncovered(capture, logs, left_logs)
     procedures, withheld = steps.procedures()
