@@ -143,6 +143,7 @@ LARGEST_TIMESTAMP = LOOKUP.varied(
         storage.largest_timestamp_is_known,
         storage.largest_timestamp_has_its_offset,
         storage.largest_timestamp_is_of_a_record,
+        storage.leader_gives_each_offset,
         storage.log_has_rolled,
     ),
     bounds={
@@ -1053,6 +1054,7 @@ GROWN_BATCHES = Scenario(
         buffers.cleaner_outlives_grown_batches,
         buffers.kept_batches_are_written,
         buffers.chunk_fits_the_buffer,
+        buffers.segment_is_closed_while_it_is_cleaned,
         buffers.batch_outgrows_the_buffer,
     ),
     bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
