@@ -73,7 +73,8 @@ def checkpoint_has_the_start_offset(before: CheckpointedLog, after: Checkpointed
     premise(before.checkpoint != after.checkpoint or before.damages != after.damages or is_damaged)
     if is_damaged:
         return after.damages == before.damages + 1 and before.checkpoint == after.checkpoint
-    return is_used(before) and after.checkpoint == before.start_offset and after.damages == before.damages
+    is_written = after.checkpoint == before.start_offset and not after.has_bad_start
+    return is_used(before) and is_written and after.damages == before.damages
 
 
 @step(
@@ -114,6 +115,12 @@ def cleaner_stops_at_a_bad_number(before: CheckpointedLog, after: CheckpointedLo
 def cleaner_checkpoint_is_repaired(log: CheckpointedLog) -> bool:
     """A number in the checkpoint of the cleaner was bad, and nothing else, and the broker has started again."""
     return is_used(log) and log.damages == 1 and log.checkpoint == 0 and not log.has_bad_dirty
+
+
+@reachable()
+def start_passes_over_its_checkpoint(log: CheckpointedLog) -> bool:
+    """The broker has started while the start offset in the checkpoint could not be read."""
+    return log.is_up and log.has_bad_start and log.start_offset == 0 < log.checkpoint
 
 
 @reachable()

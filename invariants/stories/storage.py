@@ -1103,6 +1103,7 @@ UNREADABLE_CHECKPOINT = Scenario(
         unreadable.bad_number_is_written_again,
         unreadable.cleaner_stops_at_a_bad_number,
         unreadable.cleaner_checkpoint_is_repaired,
+        unreadable.start_passes_over_its_checkpoint,
         unreadable.directory_comes_back,
     ),
     bounds={"offsets": 2, "damages": 2},
