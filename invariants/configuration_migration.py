@@ -52,9 +52,9 @@ def brokers_apply_the_configuration(cluster: ConfiguredCluster, entity: Entity) 
     "decoded, ignoring.",
 )
 def secret_is_readable(cluster: ConfiguredCluster) -> bool:
-    """A password is plain in the image, and cipher text in ZooKeeper after a rollback."""
-    premise(cluster.entity is Entity.SECRET and cluster.has_begun)
-    if cluster.phase is DriverPhase.ROLLED_BACK:
+    """A password is plain in the image, and cipher text in ZooKeeper before a migration and after a rollback."""
+    premise(cluster.entity is Entity.SECRET)
+    if cluster.phase is DriverPhase.ROLLED_BACK or not cluster.has_begun:
         return cluster.zookeeper is None or cluster.zookeeper_is_encrypted
     return cluster.kraft is None or not cluster.kraft_is_encrypted
 
@@ -135,6 +135,48 @@ def values_change_by_request(before: ConfiguredCluster, after: ConfiguredCluster
         return after.accepted == before.accepted and after.kraft == before.kraft
     holds = after.kraft if before.knows_kraft else after.zookeeper
     return is_changed and holds == after.accepted and is_late == (before.is_claimed and not before.knows_kraft)
+
+
+@step(
+    symptom="a producer's broker has no ids, or those of a block that no controller has given it",
+    log="none: the broker asks again",
+)
+def given_block_is_held(before: ConfiguredCluster, after: ConfiguredCluster) -> bool:
+    """A block that is given is the next one, and its broker has it; KRaft's controller gives to who knows it."""
+    old, new = before.blocks, after.blocks
+    by_kraft = new.is_unwritten and not old.is_unwritten
+    by_zookeeper = new.in_zookeeper > old.in_zookeeper and not old.is_unwritten and before.phase is after.phase
+    premise(by_kraft or by_zookeeper)
+    if by_kraft:
+        return before.knows_kraft and old.next_in_kraft in new.held
+    return new.in_zookeeper == old.in_zookeeper + 1 and new.in_zookeeper in new.held
+
+
+@step(
+    symptom="a controller writes the same change to ZooKeeper again and again, or a broker applies it so",
+    log="none: znodes' versions rise",
+)
+def handled_change_waits_no_more(before: ConfiguredCluster, after: ConfiguredCluster) -> bool:
+    """A change that was written or applied, or a block that was written, does not wait for that any more."""
+    old, new = before.blocks, after.blocks
+    is_written = before.delta is not Delta.NONE and after.zookeeper != before.zookeeper
+    is_written = is_written and after.accepted == before.accepted
+    is_block_written = old.is_unwritten and new.in_zookeeper != old.in_zookeeper and new.held == old.held
+    is_applied = before.notified and after.applied != before.applied and not after.is_in_kraft_mode
+    premise(is_written or is_block_written or is_applied)
+    waits = (is_written and after.delta is not Delta.NONE) or (is_block_written and new.is_unwritten)
+    return not waits and not (is_applied and after.notified)
+
+
+@step(
+    symptom="a value in ZooKeeper that no client has set there, and no controller has written",
+    log="none: zookeeper-shell.sh shows it",
+)
+def configuration_is_written_by_clients_and_controllers(before: ConfiguredCluster, after: ConfiguredCluster) -> bool:
+    """A znode changes as a client sets its value, or as KRaft's controller writes what waits, or its image."""
+    premise(after.zookeeper != before.zookeeper)
+    is_written = before.delta is not Delta.NONE and after.delta is Delta.NONE
+    return is_written or after.changes > before.changes or before.phase is DriverPhase.SYNC_KRAFT_TO_ZK
 
 
 @reachable()

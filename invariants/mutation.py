@@ -113,8 +113,14 @@ REQUEST_TRIALS = (
     Trial(
         "consumer-group-transactional-commit", variant=LATEST, about="A consumer commits its offset in a transaction."
     ),
+    Trial("late-ephemeral-znode", variant=LATEST, about="A session ends before its znodes go."),
+    Trial("session-that-cannot-be-made", variant=LATEST, about="A client of ZooKeeper cannot be made."),
+    Trial("session-with-a-late-epoch", variant=LATEST, about="A broker learns its epoch late."),
+    Trial("session-that-ends-amid-a-request", variant=LATEST, about="A session ends while a broker handles a request."),
+    Trial("two-admins", variant=LATEST, about="Two clients read and write a topic's znode."),
+    Trial("repair-by-writing-the-id-back", variant=LATEST, about="An operator writes a topic id."),
 )
-"""The trials of single requests, for functions that those above lack: docs/reference/mutants-of-requests.md."""
+"""The trials of single steps that those above lack, and of no other: docs/reference/mutants-of-requests.md."""
 OF_REQUESTS = (
     "preferred_election",
     "old_client_requests_election",
@@ -126,6 +132,15 @@ OF_REQUESTS = (
     "commit_in_transaction",
     "handle_transactional_commit",
     "end_transaction",
+    "expire_session_before_its_znodes",
+    "remove_late_znodes",
+    "fail_to_resolve_name",
+    "fail_to_authenticate",
+    "learn_broker_epoch",
+    "expire_session_amid_request",
+    "admin_reads_topic",
+    "admin_writes_topic",
+    "write_topic_id",
 )
 """These functions."""
 
@@ -203,6 +218,16 @@ CONFIGURATION_TRIALS = (
 )
 """The trials of dynamic configurations: docs/reference/mutants-of-configurations.md."""
 
+
+CONFIGURATION_MIGRATION_TRIALS = (
+    Trial(
+        "migration-of-configurations",
+        variant=LATEST,
+        flags={"deleted_quotas_are_written": True, "late_requests_are_refused": True},
+        about="A configuration, a quota, ACLs and producer ids migrate, with fixes for what each release loses.",
+    ),
+)
+"""The trials of what migrates beside topics: docs/reference/mutants-of-migrating-configurations.md."""
 
 GROUP_TRIALS = (
     Trial(

@@ -294,7 +294,10 @@ REFUSED = {
     },
     "global in a branch that is off": ("if OFF:\n    global LIM\nw.out = 1", "`global LIM`. Instead: a field"),
     "a yield in a branch that is off": ("lazily(w)", "`(yield)`. Instead: a list or tuple"),
-    "the docstring of a class": ("w.f = Box.__doc__ == Note.__doc__", "attribute '__doc__'. Instead: a constant of"),
+    "the docstring of a class": (
+        "w.f = Box.__doc__ == Note.__doc__",
+        "attribute '__doc__', which Python defines. Instead: a constant",
+    ),
     "a property with another way to be read": ("w.out = Early().answer", "of the class Later"),
     "an abort that does more than to be raised": ("raise Turned", "a raise of Turned, which has an `__init__` or"),
     "objects that change places": ("w.boxes[0], w.boxes[1] = w.boxes[1], w.boxes[0]", "several objects at once"),

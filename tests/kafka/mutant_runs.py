@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from kwalk.invariants.mutation import (
+    CONFIGURATION_MIGRATION_TRIALS,
     CONFIGURATION_TRIALS,
     ENSEMBLE_TRIALS,
     GROUP_TRIALS,
@@ -75,6 +76,12 @@ RUNS = (
         MIGRATION_TRIALS,
         "MIGRATION_TRIALS",
         "--function migration --sample 200 --seed 0 --seconds 20 ",
+    ),
+    MutantRun(
+        "mutants-of-migrating-configurations",
+        CONFIGURATION_MIGRATION_TRIALS,
+        "CONFIGURATION_MIGRATION_TRIALS",
+        "--seconds 20 ",
     ),
     MutantRun("mutants-of-moves", MOVE_TRIALS, "MOVE_TRIALS"),
     MutantRun("mutants-of-partitions", PARTITION_TRIALS, "PARTITION_TRIALS"),

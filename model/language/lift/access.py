@@ -266,7 +266,7 @@ def attribute(m: SymbolicMachine, owner: Any, name: str) -> Any:
     if isinstance(owner, (Set, frozenset)):
         raise Refused(f"attribute {name!r} of a set", SET_METHODS.get(name, "the operators |, &, - and ^"))
     if name.startswith("__") and name.endswith("__"):  # a text for people is none of a model's meaning
-        raise Refused(f"attribute {name!r}", "a constant of the module")
+        raise Refused(f"attribute {name!r}, which Python defines", "a constant of the module")
     return apply(m, Operation.ATTRIBUTE, owner, name=name)
 
 

@@ -151,6 +151,7 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         "… has no field …",
         "attribute … of a set",
         "attribute … of a member that the state decides",
+        "attribute …, which Python defines",
         "Flag … is never …",
     ),
     "calls": (
