@@ -49,16 +49,31 @@ def kept_batches_are_written(log: BufferedCleaning) -> bool:
 def chunk_fits_the_buffer(before: BufferedCleaning, after: BufferedCleaning) -> bool:
     """A chunk has a batch, and no more bytes than the buffer; it ends where the next, or what is kept, is too large.
 
-    A cleaner that has stopped leaves the segment as it was.
+    Nothing is written behind what has outgrown the buffer. A cleaner that has stopped leaves the segment as it was.
     """
     premise(before.read != after.read or before.is_cleaner_dead != after.is_cleaner_dead)
     if after.is_cleaner_dead:
         return after.read == 0 == len(after.written) and before.batches == after.batches
     sizes = [batch.size for at, batch in enumerate(before.batches) if before.read <= at < after.read]
     kept = [batch.kept for at, batch in enumerate(before.batches) if before.read <= at < after.read]
+    has_room = all(
+        batch.kept == 0 or sum(b.kept for n, b in enumerate(before.batches) if before.read <= n < at) <= BUFFER_BYTES
+        for at, batch in enumerate(before.batches)
+        if at < after.read
+    )
     is_full = after.read == len(after.batches) or sum(sizes) + before.batches[after.read].size > BUFFER_BYTES
     is_within = before.read < after.read and sum(sizes) <= BUFFER_BYTES and before.batches == after.batches
-    return is_within and (is_full or sum(kept) > BUFFER_BYTES)
+    return is_within and has_room and (is_full or sum(kept) > BUFFER_BYTES)
+
+
+@step(
+    symptom="records of a compacted topic that were appended during its cleaning are gone",
+    log="none: kafka-dump-log.sh shows gaps",
+)
+def segment_is_closed_while_it_is_cleaned(before: BufferedCleaning, after: BufferedCleaning) -> bool:
+    """Nothing is appended to a segment that is being cleaned."""
+    premise(before.read > 0)
+    return after.batches == before.batches
 
 
 @reachable()

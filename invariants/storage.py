@@ -492,6 +492,17 @@ def appended_batch_ends_the_log(before: PartitionLog, after: PartitionLog) -> bo
 
 
 @step(
+    symptom="offsets of a topic without compaction or transactions are missing, or there twice",
+    log="none: kafka-dump-log.sh shows a gap between offsets",
+)
+def leader_gives_each_offset(before: PartitionLog, after: PartitionLog) -> bool:
+    """A batch that a leader appends begins at the end offset, and its records have one offset each."""
+    premise(is_running(before) and is_running(after) and is_append(before, after))
+    batch = after.segments[after.count - 1].batches[-1]
+    return batch.first_offset == before.end_offset and batch.last_offset == after.end_offset - 1
+
+
+@step(
     symptom="a batch behind a large gap, as in the copy of a compacted log, cannot be indexed in the segment that is "
     "rolled for it",
     log="none: ls shows a segment whose name is below the offset of its first record",
@@ -1064,7 +1075,7 @@ def created_log_keeps_its_records(before: PartitionLog, after: PartitionLog, off
 def created_log_is_empty(before: PartitionLog, after: PartitionLog) -> bool:
     """A topic that is created again has an empty log, which begins at 0, and whose checkpoints are those of before."""
     premise(before.recreations != after.recreations)
-    is_empty = after.count == 1 and after.segments[0].batches.is_empty and after.torn is None
+    is_empty = after.count == 1 and size_of(after) == 0 and after.torn is None
     is_at_start = after.start_offset == after.end_offset == after.high_watermark == after.recovery_point == 0
     is_known = after.recovery_point_checkpoint in (0, before.recovery_point_checkpoint)
     is_known = is_known and after.start_offset_checkpoint in (0, before.start_offset_checkpoint)

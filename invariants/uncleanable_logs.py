@@ -58,12 +58,38 @@ def sound_topic_is_cleaned(log: CleanableTopic) -> bool:
     log="Unexpected exception thrown when cleaning log …. Marking its partition (…) as uncleanable",
 )
 def errors_have_a_cause(before: CleanableTopic, after: CleanableTopic) -> bool:
-    """What the cleaner leaves out, or stops at, has an error; a directory goes offline by one of the disk only."""
-    is_new = after.is_uncleanable > before.is_uncleanable or after.is_cleaner_dead > before.is_cleaner_dead
+    """What the cleaner leaves out, or stops at, has an error; a directory goes offline by one of the disk only.
+
+    A cleaner that leaves a log out goes on; one that has ended does nothing more.
+    """
+    is_new = after.is_uncleanable > before.is_uncleanable or after.is_cleaner_dead != before.is_cleaner_dead
     premise(is_new or after.is_offline > before.is_offline)
     if after.is_offline > before.is_offline:
         return before.has_bad_sector and before.is_dirty and not is_new
-    return (before.has_bad_batch or before.has_bad_sector) and before.is_dirty and not before.is_uncleanable
+    is_met = before.has_bad_batch or before.has_bad_sector
+    is_one = after.is_uncleanable != after.is_cleaner_dead
+    return is_met and is_one and before.is_dirty and not before.is_uncleanable
+
+
+@step(
+    symptom="the cleaner meets the same error again and again",
+    log="none: the metric uncleanable-partitions-count falls",
+)
+def mark_stays_with_its_log(before: CleanableTopic, after: CleanableTopic) -> bool:
+    """A log that is left out stays so as long as it is there."""
+    premise(before.is_uncleanable and before.is_there and after.is_there)
+    return after.is_uncleanable
+
+
+@step(
+    symptom="none: whether the cleaner has come round since the last deletion, as history tells",
+    log="none: the cleaner logs nothing of it",
+)
+def history_tells_who_came_round(before: CleanableTopic, after: CleanableTopic) -> bool:
+    """A cleaner that has not ended comes round while the topic is not there; the next deletion forgets that."""
+    premise(before.has_come_round != after.has_come_round)
+    is_alive = before.has_come_round or not before.is_cleaner_dead
+    return is_alive and not after.is_there and before.is_there == before.has_come_round
 
 
 @step(
@@ -89,6 +115,14 @@ def deleted_topic_has_nothing(log: CleanableTopic) -> bool:
     """A topic that is not there has no records, and its directory is in use."""
     premise(not log.is_there)
     return not log.is_dirty and not log.is_offline
+
+
+@step(symptom="records are appended to a log that its broker does not use", log="none")
+def unused_log_gets_nothing(before: CleanableTopic, after: CleanableTopic) -> bool:
+    """A log that is deleted, or whose directory is offline, gets no records and no errors, and is not deleted again."""
+    premise(not is_used(before))
+    is_same = after.has_bad_batch == before.has_bad_batch and after.has_bad_sector == before.has_bad_sector
+    return is_same and after.is_dirty == before.is_dirty and after.is_there >= before.is_there
 
 
 @reachable()
