@@ -723,6 +723,18 @@ def lone_commit_is_accepted(cluster: GroupCluster, consumer: ConsumerId) -> bool
     return cluster.consumers[consumer].status is not ConsumerStatus.REFUSED
 
 
+@step(
+    symptom="a group without members has an offset that no consumer has committed, or one commit's answer is another's",
+    log="none",
+)
+def consumer_commits_alone(before: GroupCluster, after: GroupCluster) -> bool:
+    """A consumer that runs and has not joined commits, and not while another commit to the group is replicated."""
+    premise(before.commits != after.commits)
+    is_sent = any(one.is_running and one.status is ConsumerStatus.UNJOINED for one in before.consumers)
+    is_free = not any(one.group.is_committing for one in before.coordinators)
+    return is_sent and is_free and after.commits == before.commits + 1
+
+
 @reachable()
 def lone_commit_is_acknowledged(cluster: GroupCluster) -> bool:
     """A group without members has an offset."""

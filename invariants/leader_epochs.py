@@ -280,5 +280,31 @@ def told_end_does_not_go_back(before: EpochPartition, after: EpochPartition) -> 
 
 @reachable()
 def new_leader_tells_the_end(partition: EpochPartition) -> bool:
-    """A consumer asks again after an election, and is told that there are records."""
-    return partition.end_lookups > 1 and partition.leader_epoch > 0 and partition.told_end > 0
+    """A consumer asks again after an election, and is told that there are several records."""
+    return partition.end_lookups > 1 and partition.leader_epoch > 0 and partition.told_end > 1
+
+
+@step(
+    symptom="a follower truncates to a wrong offset, and differs from its leader for good",
+    log="none: the follower logs a truncation",
+)
+def answer_is_where_the_epoch_ends(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower that truncates is told to where: to the first record of a later epoch than the answer's, or the end.
+
+    An answer is late only if the follower has records there.
+    """
+    follower, answer = before.replicas[member], after.replicas[member].late_answer
+    premise(follower.late_answer is None and answer is not None)
+    assert answer is not None
+    if before.leader is None or before.leader == member or not follower.is_truncating:
+        return False
+    records = before.replicas[before.leader].records
+    return answer.end_offset < len(follower.records) and all(
+        (epoch <= answer.epoch) == (at < answer.end_offset) for at, epoch in enumerate(records)
+    )
+
+
+@reachable()
+def replica_leads_when_its_answer_comes(partition: EpochPartition) -> bool:
+    """A replica was elected while its fetcher has an answer of the former leader."""
+    return partition.leader is not None and partition.replicas[partition.leader].late_answer is not None

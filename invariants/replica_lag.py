@@ -67,14 +67,55 @@ def follower_that_stands_still_leaves(lag: FollowerLag) -> bool:
     log="none",
 )
 def fetch_is_noted(before: FollowerLag, after: FollowerLag) -> bool:
-    """A fetch is answered with all records, and the leader never takes a follower for further than it is."""
+    """A fetch is answered with all records, and the leader knows where the follower is, and when it had caught up.
+
+    That is now if it has nothing to get, and else not after the last fetch.
+    """
     has_fetched = after.has_fetched and not before.has_fetched
     premise(has_fetched)
     is_read = after.follower_end == before.end and after.known_end == before.follower_end
-    return is_read and after.last_fetch == before.now and after.caught_up <= before.now
+    if before.follower_end == before.end:
+        return is_read and after.last_fetch == after.caught_up == before.now
+    return is_read and after.last_fetch == before.now and after.caught_up in (before.caught_up, before.last_fetch)
+
+
+@step(
+    symptom="replication takes more of the network than its throttle allows, and clients get less",
+    log="none: kafka-configs.sh --describe shows the throttle",
+)
+def follower_fetches_as_it_may(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower that fetches runs, its leader's disk works, and it is in the ISR or the quota is not used up."""
+    premise(after.has_fetched and not before.has_fetched)
+    return not before.is_stalled and not before.is_offline and (before.in_isr or not before.is_throttled)
+
+
+@step(symptom="producers get acknowledgements of a leader whose disk has failed, and the records are gone", log="none")
+def failed_disk_takes_no_record(before: FollowerLag, after: FollowerLag) -> bool:
+    """Records are appended one by one, while the leader's disk works."""
+    premise(before.end != after.end)
+    return after.end == before.end + 1 and not before.is_offline
+
+
+@step(symptom="a follower stops at a batch that the topic allows", log="none")
+def oversized_batch_is_appended(before: FollowerLag, after: FollowerLag) -> bool:
+    """One batch is oversized, and it is appended to the log as others."""
+    premise(before.oversized != after.oversized)
+    return before.oversized is None and after.oversized == before.end and after.end == before.end + 1
 
 
 @reachable()
 def follower_leaves(lag: FollowerLag) -> bool:
-    """A follower that stands still has left the ISR."""
-    return not lag.in_isr and lag.stalls > 0
+    """A follower that stands still has left the ISR as soon as it had not caught up for too long."""
+    return not lag.in_isr and lag.stalls > 0 and lag.now - lag.caught_up == MAX_LAG + 1
+
+
+@reachable()
+def oversized_batch_is_copied(lag: FollowerLag) -> bool:
+    """A follower has the oversized batch."""
+    return lag.oversized is not None and lag.follower_end > lag.oversized
+
+
+@reachable()
+def follower_leaves_beside_a_foreign_member(lag: FollowerLag) -> bool:
+    """A follower has left the ISR, while that of another partition has a foreign member."""
+    return not lag.in_isr and lag.has_foreign_member

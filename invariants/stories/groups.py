@@ -411,6 +411,7 @@ WITHOUT_MEMBERS = CONSUMER_GROUP.varied(
     actions=(consumer.start, consumer.commit_alone, consumer.crash, offsets_partition.replicate),
     properties=(
         groups.lone_commit_is_accepted,
+        groups.consumer_commits_alone,
         groups.committed_offset_is_kept,
         groups.consumer_outside_the_group_owns_nothing,
         groups.cached_group_is_consistent,

@@ -617,6 +617,18 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
     bounds={"losses": 1},
     source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
 )
+LED_WITHOUT_CRASHES = tuple(
+    prop
+    for prop in LEADER_EPOCHS.properties
+    if prop
+    not in (
+        epochs.partition_can_be_led,
+        epochs.dead_replica_leaves_the_isr,
+        epochs.lone_leader_commits,
+        epochs.isr_is_whole_again,
+    )
+)
+"""What leaders and followers do that all run."""
 LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     name="leader-epochs-late-answer",
     story="Replicas lead one after another; the fetcher of a follower is late, and may find it elected.",
@@ -628,16 +640,10 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
         leader_epochs.delay_answer,
         leader_epochs.handle_late_answer,
     ),
-    properties=tuple(
-        prop
-        for prop in LEADER_EPOCHS.properties
-        if prop
-        not in (
-            epochs.partition_can_be_led,
-            epochs.dead_replica_leaves_the_isr,
-            epochs.lone_leader_commits,
-            epochs.isr_is_whole_again,
-        )
+    properties=(
+        *LED_WITHOUT_CRASHES,
+        epochs.answer_is_where_the_epoch_ends,
+        epochs.replica_leads_when_its_answer_comes,
     ),
     bounds={"crashes": 0, "elections": 2, "late_answers": 1},
     variants=versions.FETCH_VARIANTS,
@@ -655,7 +661,7 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
         leader_epochs.fetch,
     ),
     properties=(
-        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        *LED_WITHOUT_CRASHES,
         epochs.broker_outlives_its_leaders_log,
         epochs.unaware_replica_asks_another,
         epochs.missed_election_is_made_up_for,
@@ -689,7 +695,7 @@ LEADER_EPOCHS_END_LOOKUPS = LEADER_EPOCHS_LATE_ANSWER.varied(
         leader_epochs.ask_for_end,
     ),
     properties=(
-        *LEADER_EPOCHS_LATE_ANSWER.properties,
+        *LED_WITHOUT_CRASHES,
         epochs.told_end_does_not_go_back,
         epochs.new_leader_tells_the_end,
     ),
@@ -709,7 +715,7 @@ LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
     properties=(
         *(
             prop
-            for prop in LEADER_EPOCHS_LATE_ANSWER.properties
+            for prop in LED_WITHOUT_CRASHES
             if prop not in (epochs.epochs_of_the_log_are_known, epochs.follower_shows_what_is_committed)
         ),
         epochs.truncation_spares_what_is_committed,
@@ -1231,6 +1237,8 @@ REPLICA_LAG = Scenario(
         lags.follower_with_all_records_stays,
         lags.failed_leader_keeps_the_isr,
         lags.fetch_is_noted,
+        lags.follower_fetches_as_it_may,
+        lags.failed_disk_takes_no_record,
         lags.follower_leaves,
     ),
     bounds={
@@ -1249,7 +1257,14 @@ REPLICA_LAG_OVERSIZED = REPLICA_LAG.varied(
     name="replica-lag-oversized",
     story="A follower fetches round by round, or stands still; a batch is larger than replica.fetch.max.bytes.",
     actions=(replica_lag.produce, replica_lag.produce_oversized, *LAG_IN_ROUNDS),
-    properties=(lags.follower_that_fetches_stays, lags.oversized_batch_is_fetched, lags.follower_leaves),
+    properties=(
+        lags.follower_that_fetches_stays,
+        lags.oversized_batch_is_fetched,
+        lags.oversized_batch_is_appended,
+        lags.failed_disk_takes_no_record,
+        lags.follower_leaves,
+        lags.oversized_batch_is_copied,
+    ),
     bounds={"oversized": 1, "throttles": 0, "disk_failures": 0},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "3.9.0")},
     source="ReplicaManager.readFromLocalLog; KAFKA-3810",
@@ -1268,6 +1283,7 @@ REPLICA_LAG_BESIDE_A_REASSIGNMENT = REPLICA_LAG.varied(
         lags.follower_that_stands_still_leaves,
         lags.follower_with_all_records_stays,
         lags.follower_leaves,
+        lags.follower_leaves_beside_a_foreign_member,
     ),
     bounds={"foreign_members": 1, "throttles": 0, "disk_failures": 0},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
