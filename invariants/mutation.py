@@ -480,6 +480,38 @@ LOG_TRIALS = (
 )
 """The trials of logs: docs/reference/mutants-of-logs.md."""
 
+REPLICATION_TRIALS = (
+    Trial("replica-lag", variant=LATEST, bounds={"offsets": 3}, about="A follower lags, and a disk fails."),
+    Trial(
+        "replica-lag-oversized", variant=LATEST, bounds={"offsets": 3}, about="A batch is larger than a fetch may be."
+    ),
+    Trial(
+        "replica-lag-beside-a-reassignment",
+        variant=LATEST,
+        bounds={"offsets": 3},
+        about="The ISR of another partition has a broker too many.",
+    ),
+    Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
+    Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
+    Trial("consumer-group-without-members", variant=LATEST, about="Consumers commit to a group without members."),
+    Trial(
+        "dynamic-cleaner-rate",
+        variant=LATEST,
+        bounds={"restarts": 2},
+        about="The rate of the log cleaner changes, and the broker restarts.",
+    ),
+)
+"""The trials of replication, for functions that those of logs lack: docs/reference/mutants-of-replication.md."""
+OF_REPLICATION = (
+    "replica_lag",
+    "cleaner_rate",
+    "delay_answer",
+    "handle_late_answer",
+    "ask_for_end",
+    "commit_alone",
+)
+"""These functions."""
+
 PRODUCER_TRIALS = (
     Trial("log-producer-state", variant=LATEST, bounds={"offsets": 3}, about="A producer sends batches again."),
     Trial("log-copied-producer", variant=LATEST, bounds={"offsets": 3}, about="A follower copies its leader's log."),

@@ -12,9 +12,11 @@ from kwalk.invariants.mutation import (
     LOG_TRIALS,
     MIGRATION_TRIALS,
     MOVE_TRIALS,
+    OF_REPLICATION,
     OF_REQUESTS,
     PARTITION_TRIALS,
     PRODUCER_TRIALS,
+    REPLICATION_TRIALS,
     REQUEST_TRIALS,
     TRIALS,
 )
@@ -90,6 +92,12 @@ RUNS = (
         PRODUCER_TRIALS,
         "PRODUCER_TRIALS",
         "--function producer_state --sample 100 --seed 0 --seconds 20 ",
+    ),
+    MutantRun(
+        "mutants-of-replication",
+        REPLICATION_TRIALS,
+        "REPLICATION_TRIALS",
+        "".join(f"--function {name} " for name in OF_REPLICATION) + "--seconds 20 ",
     ),
     MutantRun(
         "mutants-of-requests",
