@@ -531,6 +531,62 @@ MOVE_TRIALS = (
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
 
+LOG_FILE_TRIALS = (
+    Trial(
+        "log-uncleanable",
+        variant=LATEST,
+        bounds={"recreations": 2},
+        about="The cleaner leaves out a log that it cannot read.",
+    ),
+    Trial(
+        "log-uncleanable",
+        variant=LATEST,
+        bounds={"recreations": 2},
+        flags={"marks_go_with_their_log": True, "read_errors_are_of_the_disk": True},
+        about="An error of the disk takes its directory offline, and a deletion forgets an error.",
+    ),
+    Trial(
+        "log-uncleanable",
+        variant="2.0",
+        bounds={"recreations": 2},
+        about="Before 2.1 an error ends the cleaner's thread.",
+    ),
+    Trial("log-unreadable-checkpoint", variant=LATEST, about="Since 3.1 a checkpoint with a bad number is ignored."),
+    Trial(
+        "log-unreadable-checkpoint",
+        variant=LATEST,
+        flags={"bad_numbers_are_of_the_disk": True},
+        about="A checkpoint with a bad number takes its directory offline.",
+    ),
+    Trial("log-grown-batches", variant=LATEST, about="Batches outgrow the cleaner's buffer."),
+    Trial("log-grown-batches", variant="0.10.1", about="Up to 0.10.1 such a batch ends the cleaner's thread."),
+    Trial("log-committed-reads", variant=LATEST, about="A consumer reads committed records."),
+    Trial("log-committed-lookups", variant=LATEST, about="A consumer looks up committed records by timestamp."),
+    Trial("log-move-late-update", variant=LATEST, about="A high watermark rises late, while a log moves."),
+    Trial("log-created-again", variant=LATEST, about="A topic with a log directory for itself is created again."),
+    Trial("log-created-again-unflushed", variant=LATEST, about="The same, and the machine crashes."),
+    Trial(
+        "log-largest-timestamp", variant=LATEST, bounds={"offsets": 6}, about="Records with timestamps of their own."
+    ),
+)
+"""The trials of single files, directories and lookups, for functions that those above lack.
+
+The page: docs/reference/mutants-of-log-files.md.
+"""
+OF_LOG_FILES = (
+    "uncleanable_logs",
+    "unreadable_checkpoints",
+    "cleaner_buffers",
+    "begin_read",
+    "end_read",
+    "look_up",
+    "begin_update",
+    "end_update",
+    "create_again",
+    "append_compressed",
+)
+"""These functions."""
+
 PARTITION_TRIALS = (
     Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),

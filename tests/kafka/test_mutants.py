@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
 from docs.generate.mutants import mutants_by_id
 from kwalk.invariants.mutation import TRIALS
-from kwalk.invariants.stories import CONTROLLER_SCENARIOS
+from kwalk.invariants.stories import CONTROLLER_SCENARIOS, SCENARIOS
 from kwalk.model.language import Kind
+from kwalk.model.language.action import Action
 from kwalk.search.analyses.mutation.evaluation import evaluate
 from kwalk.search.analyses.mutation.mutate import MutantStatus, baselines_of, mutants_on
-from tests.kafka.mutant_runs import RUNS, MutantRun, baseline_row
+from tests.kafka.mutant_runs import RUNS, MutantRun, baseline_row, trial_model
 from tests.kafka.outcomes import pinned_mutants
 
+UNTRIED = {
+    "admin_clients.admin_adds_partitions",
+    "admin_clients.admin_creates_topic",
+    "faults.break_connection",
+    "faults.fail_spare_directory",
+    "faults.notice_failed_directory",
+    "faults.receive_late_copy",
+    "leader_epochs.delete_records",
+    "leader_epochs.elect_unnoticed",
+    "leader_epochs.give_up",
+    "leader_epochs.hear_of_election",
+    "leader_epochs.start_afresh",
+    "operator.remove_deletion_request_by_hand",
+    "operator.remove_metadata_files",
+    "operator.remove_partition_states_by_hand",
+    "operator.remove_topic_by_hand",
+    "reassignment.reassign_to_list",
+    "runbook.runbook_deletes_topic",
+    "runbook.runbook_removes_controller",
+    "runbook.runbook_removes_deletion_request",
+    "runbook.runbook_removes_logs",
+    "runbook.runbook_removes_topic",
+    "runbook.runbook_rolls",
+    "runbook.runbook_starts",
+    "runbook.runbook_stops",
+}
+"""The actions of stories of which no run tries mutants: there may be fewer."""
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.page)
 FORESTALLED = {"deletion_eventually_ends"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py."""
@@ -68,6 +97,20 @@ def test_by_operator_and_by_file_all_mutants_of_a_run_are_counted(run):
     rows = pinned_mutants()[run.command]
     for kind in ("operator", "file"):
         assert sum(sum(rows[f"{kind} {name}"].values()) for name in named(run, kind)) == rows["mutants"]["tried"]
+
+
+def actions_with_mutants(run: MutantRun) -> Iterator[Action]:
+    """Yield the actions of the run's stories that its options leave in."""
+    chosen = set(re.findall(r"--function (\S+)", run.options))
+    for action in (action for trial in run.trials for action in trial_model(trial).scenario.actions):
+        if not chosen or chosen & {action.name, *action.function.__module__.split(".")}:
+            yield action
+
+
+def test_an_action_of_a_story_has_mutants_that_are_tried():
+    tried = {action for run in RUNS for action in actions_with_mutants(run)}
+    left = {action for story in SCENARIOS for action in story.actions} - tried
+    assert {f"{action.function.__module__.rpartition('.')[2]}.{action.name}" for action in left} == UNTRIED
 
 
 @every_run
