@@ -861,7 +861,7 @@ ID_NOT_READ = FindingKind(
     "the topic before 2.8 drops it again; inspect again once the brokers run 2.8 or later, before "
     "inter.broker.protocol.version is raised",
     story=REPAIR,
-    log="none before the upgrade",
+    log="none: brokers before 2.8 do not compare topic ids",
     cause="brokers of 2.8 or later ran before, and those of an earlier release, whose controller drops the id from "
     "each znode that it writes, came back",
 )
