@@ -13,7 +13,7 @@ from kwalk.model.language.recovery import Problem, WhatIf
 Ways = list[tuple[str, ...]]
 """Sequences of names of steps, of which an operator may choose one."""
 BEFORE_IT = re.compile(
-    r"(inspect again|take another snapshot after a (minute|session timeout)|ask it again .*|see before that .*"
+    r"(inspect again|take another snapshot after a (minute|session timeout)|ask it again .*"
     r"|do not give broker .*|auto\.leader.*|(if|what) .* gone for good, .*)"
 )
 """Sentences without a step: what is looked at, what is not done, and what is done if a broker never comes back."""
@@ -62,7 +62,10 @@ class Operator:
         return [tuple(f"start-broker {broker}" for broker in order) for order in orders]
 
     def ways(self) -> Ways | None:
-        """Return how the way out is followed; None if it has a sentence that is no step, or something comes first."""
+        """Return how the way out is followed; None if it has a sentence that is no step, or something comes first.
+
+        What is to be seen before a broker starts, as whose log directories it has, is not known to the model.
+        """
         found: list[Ways] = []
         orders: list[tuple[str, str]] = []
         for sentence in self.kind.way_out.split("; "):

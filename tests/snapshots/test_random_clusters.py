@@ -137,7 +137,7 @@ def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share:
     assert sum(len(one.harmful) for one in probes) >= 2, "few acts of these clusters are harmful"
     followed, others = sum(one.followed for one in probes), Counter(name for one in probes for name in one.others)
     print(f"{release}: {followed} ways out were carried out, {others.total()} were not: {dict(others.most_common())}")
-    assert followed >= SEEDS // 2, "few ways out consist of steps that the model has"
+    assert followed >= SEEDS // 10, "few ways out consist of steps that the model has"
 
 
 @pytest.mark.thorough
