@@ -289,7 +289,7 @@ def new_leader_tells_the_end(partition: EpochPartition) -> bool:
     log="none: the follower logs a truncation",
 )
 def answer_is_where_the_epoch_ends(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
-    """A follower that truncates is told to where: to the first record of a later epoch than the answer's, or the end.
+    """A follower gets the offset to truncate to: of the first record of a later epoch than the answer's, or the end.
 
     An answer is late only if the follower has records there.
     """

@@ -89,11 +89,11 @@ class PartitionLogs:
 
     @property
     def apart(self) -> list[int]:
-        """The replicas whose logs may be of another topic than those that are kept."""
+        """The replicas whose logs are no copies of those that are kept."""
         return self.apart_from(self.kept)
 
     def apart_from(self, kept: Collection[int]) -> list[int]:
-        """Return the replicas whose logs may be of another topic than those of some brokers."""
+        """Return the replicas whose logs are no copies of those of some brokers."""
         replicas = self.topic.partitions.get(self.partition, ())
         return [b for b in self.lineages.logs if b in replicas and b not in kept]
 

@@ -444,7 +444,10 @@ class Findings:
             differing = [number for number, ids in held.items() if len(ids) > 1]
             text += f"; those of {in_words(topic_label(topic.name), differing)} differ" * bool(differing)
             kind = kinds.IDS_NOT_READ if is_mixed else kinds.ID_NOT_READ
-            yield _observation(kind, topic_label(topic.name), text, topic=topic.name)
+            replicas = ((b, number) for number, hosts in topic.partitions.items() for b in hosts)
+            is_shown = all(self.capture.shows(b, topic.name, number) for b, number in replicas)
+            one = _observation(kind, topic_label(topic.name), text, topic=topic.name)
+            yield evolve(one, certain=is_shown)
 
     def _ids_on_disk(self, topic: Topic, places: Iterable[_Place]) -> set[str]:
         situations = ((place.observed, one) for place in places for one in place.observed.situation.brokers)

@@ -376,7 +376,7 @@ class _Migrating:
                     if is_over
                     else "let nobody create topics, and restart KRaft's active controller. Who wants to roll back then "
                     "returns all brokers to ZooKeeper mode, with the migration enabled, before /controller is deleted "
-                    "(so done on brokers of 3.6.2 and 3.9.0, though not after this mistake)"
+                    "(carried out on brokers of 3.6.2 and 3.9.0, though not after this mistake)"
                 ),
                 basis=SOURCE,
             )
@@ -419,8 +419,8 @@ class _Migrating:
                 "see whether the log is that of the controllers of this cluster. If it is, stop them, start no broker "
                 "in KRaft mode, and keep each __cluster_metadata-0, also those of brokers. If there are controllers "
                 "with the log of the copy, start these. If not, and no broker is in KRaft mode, delete /controller and "
-                "/migration: the cluster goes on with what ZooKeeper has (so done on brokers of 3.6.2 and 3.9.0, whose "
-                "controllers had a copy)",
+                "/migration: the cluster goes on with what ZooKeeper has (carried out on brokers of 3.6.2 and 3.9.0, "
+                "whose controllers had a copy)",
                 basis=SOURCE,
             )
         ]
