@@ -82,7 +82,7 @@ def checkpoint_has_the_start_offset(before: CheckpointedLog, after: Checkpointed
     log="none: log-start-offset-checkpoint has the offset",
 )
 def stop_writes_the_start_offset(before: CheckpointedLog, after: CheckpointedLog) -> bool:
-    """A stop writes the start offsets of a directory in use; the next start tries an offline one, and a cleaner, again."""
+    """A stop writes the start offsets of a directory in use; an offline one, and a cleaner, are tried again."""
     premise(before.is_up and not after.is_up)
     is_written = after.checkpoint == before.start_offset and not after.has_bad_start
     return (is_written or not is_used(before)) and not after.is_offline and not after.is_cleaner_dead
