@@ -444,8 +444,8 @@ class Findings:
             differing = [number for number, ids in held.items() if len(ids) > 1]
             text += f"; those of {in_words(topic_label(topic.name), differing)} differ" * bool(differing)
             kind = kinds.IDS_NOT_READ if is_mixed else kinds.ID_NOT_READ
-            replicas = ((b, number) for number, hosts in topic.partitions.items() for b in hosts)
-            is_shown = all(self.capture.shows(b, topic.name, number) for b, number in replicas)
+            hosts = ((b, number) for number, replicas in topic.partitions.items() for b in replicas)
+            is_shown = all(self.capture.shows(b, topic.name, number) for b, number in hosts)
             one = _observation(kind, topic_label(topic.name), text, topic=topic.name)
             yield evolve(one, certain=is_shown)
 

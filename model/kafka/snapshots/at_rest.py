@@ -887,7 +887,7 @@ def _arrange_without_the_partition(cluster: Cluster, capture: Capture, situation
 
 
 @cache
-def _models_of(claims: tuple[Property, ...]) -> dict[tuple[str, int, bool], Model]:
+def _models_of(claims: tuple[Property, ...]) -> dict[tuple[str, int, bool, int], Model]:
     """Return the models in which claims were evaluated, also of other captures."""
     return {}
 
@@ -905,7 +905,8 @@ class Evaluation:
         self.broken = lru_cache(maxsize=None)(self._broken)
 
     def _model(self, situation: Situation) -> Model:
-        key = situation.release, len(situation.brokers), situation.is_lost
+        factor = sum(one.replica for one in situation.brokers)
+        key = situation.release, len(situation.brokers), situation.is_lost, factor
         if key not in self.models:
             scope = scope_of_situation(situation, tuple(range(len(situation.brokers))))
             story = REAL_CLUSTER.varied(actions=REAL_CLUSTER.actions[:1], properties=self.properties)
