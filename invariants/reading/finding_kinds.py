@@ -262,7 +262,7 @@ ISR_MEMBER_HAS_NO_LOG = FindingKind(
 MEMBER_LACKS_RECORDS = FindingKind(
     "isr-member-lacks-records",
     LATENT,
-    "an ISR member's log is empty, or ends before records that other replicas have",
+    "an ISR member's log lacks records that other replicas have",
     (),
     now="nothing while a broker that has the records leads",
     later="it may be elected: the others then truncate their logs to its log, and acknowledged records are lost",
@@ -277,7 +277,7 @@ LEADER_LACKS_RECORDS = evolve(
     MEMBER_LACKS_RECORDS,
     name="leader-lacks-records",
     severity=BROKEN,
-    title="the leader's log is empty, or ends before records that other replicas have",
+    title="the leader's log lacks records that other replicas have",
     now="consumers cannot read these records, and producers write other ones at their offsets",
     later="each replica that fetches from the leader truncates its log: the last copies may be gone within seconds",
 )

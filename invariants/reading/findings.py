@@ -554,7 +554,7 @@ class Findings:
         return False
 
     def _of_lacking_members(self, place: _Place) -> Iterator[Observation]:
-        """ISR members, and leaders, whose logs end before records of other replicas."""
+        """ISR members, and leaders, whose logs lack records of other replicas."""
         found = members_lacking_records(self.capture, place.topic, place.partition)
         if not found:
             return
@@ -564,14 +564,16 @@ class Findings:
         ends = {b: log.end for b, log in logs.items() if log is not None and b in found}
         having = sorted({b for others in found.values() for b in others})
         marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
-        shown = listed([f"the log of broker {b} ends at {end}" for b, end in ends.items()])
-        more = "committed ones" if max(marks) > min(end or 0 for end in ends.values()) else "records"
+        lacks = {b: "lacks leader epochs" if end is None else f"ends at {end}" for b, end in ends.items()}
+        shown = listed([f"the log of broker {b} {lack}" for b, lack in lacks.items()])
+        are_committed = max(marks) > min(end or 0 for end in ends.values())
+        more = "committed records" if are_committed else "records"
         kind = kinds.LEADER_LACKS_RECORDS if leads else kinds.MEMBER_LACKS_RECORDS
         one = self._observed(
-            kind, place, f"{shown}, and {brokers(having)} {each(having, 'has', 'have')} {more} after it; {_isr(place)}"
+            kind, place, f"{shown}, and {brokers(having)} {each(having, 'has', 'have')} {more} beyond; {_isr(place)}"
         )
         fields = {"brokers": " ".join(map(str, found)), "having": " ".join(map(str, having))}
-        yield evolve(one, fields={**one.fields, **fields}, certain=more != "records")
+        yield evolve(one, fields={**one.fields, **fields}, certain=are_committed and None not in ends.values())
 
     def _without_logs(self, place: _Place, bare: Sequence[int]) -> Iterator[Observation]:
         if bare:

@@ -44,7 +44,6 @@ from kwalk.model.kafka.snapshots.lineage import (
     begin_apart,
     compare,
     lost_records,
-    members_lacking_epochs,
     members_lacking_records,
 )
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
@@ -151,10 +150,9 @@ def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Itera
 def outdated_members(capture: Capture, topics: Iterable[Topic]) -> Iterator[str]:
     """Yield the members of ISRs whose logs may be old copies: a broker that restarts makes one of them leader."""
     for topic, number in ((one, n) for one in topics for n in one.states):
-        for b, having in members_lacking_epochs(capture, topic, number).items():
-            name, has = f"{topic_label(topic.name)}-{number}", each(having, "has", "have")
-            lacks = f"lacks leader epochs of records that {brokers(having)} {has} committed"
-            yield f"{name}: the log of broker {b}, in the ISR, {lacks}"
+        for b, having in members_lacking_records(capture, topic, number).items():
+            name = f"{topic_label(topic.name)}-{number}"
+            yield f"{name}: the log of broker {b}, in the ISR, lacks records of {brokers(having)}"
 
 
 def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence]:
@@ -308,8 +306,7 @@ class _Migrating:
         yield from self._set_aside()
         is_shown = self.capture.shows_migration or self.phase is MigrationPhase.FINALIZED
         hidden = () if is_shown else ("The snapshot does not show /migration.",)
-        outdated = outdated_members(self.capture, topics_of_kraft(self.capture))
-        lacking = (*not_shown(self.capture), *hidden, *self.damage, *outdated, *self._ahead())
+        lacking = (*not_shown(self.capture), *hidden, *self.damage, *self._ahead())
         if lacking:
             yield self._not_judged(*lacking)
 
@@ -770,7 +767,8 @@ class _Migrating:
 
     def _without_logs(self) -> Iterator[Consequence]:
         """ISR members that have no log, or an empty one, of records that were committed."""
-        places, capture = [], self.capture
+        capture = self.capture
+        places = [*outdated_members(capture, topics_of_kraft(capture))]
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, replicas = topic.states[number], topic.partitions.get(number, ())
             known = {b: capture.directory(b, topic.name, number) for b in replicas}
@@ -807,14 +805,13 @@ class _Migrating:
 
         Logs outside of the ISR that differ are truncated to the leader's, unless they begin with other records.
         """
-        places, capture = [], self.capture
+        capture = self.capture
+        places = [*outdated_members(capture, topics_of_kraft(capture))]
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, name = topic.states[number], f"{topic_label(topic.name)}-{number}"
             own = {b for b in topic.partitions.get(number, ()) if capture.shows(b, topic.name, number)}
             known = {b: log for b in sorted(own) if (log := capture.directory(b, topic.name, number)) is not None}
             logs = {b: log for b, log in known.items() if log.topic_id in (None, topic.topic_id) and not log.is_empty}
-            for b, having in members_lacking_records(capture, topic, number).items():
-                places.append(f"{name}: the log of broker {b}, in the ISR, ends before records of {brokers(having)}")
             for b, offset in lost_records(capture, topic, number).items():
                 places.append(f"{name}: the leader lacks what broker {b} has committed from offset {offset} on")
             for (one, log), (other, its) in combinations(logs.items(), 2):

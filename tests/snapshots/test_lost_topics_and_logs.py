@@ -122,6 +122,19 @@ def test_a_follower_with_an_empty_log_is_not_to_lead() -> None:
     assert "stop broker 2 with a controlled shutdown" in way_out
 
 
+def test_a_follower_with_an_old_copy_of_the_log_is_not_to_lead() -> None:
+    """Its broker was stopped for less than a session; the log lacks leader epochs whose records are committed."""
+    found = cluster()
+    found["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:1])
+    assert details(found)["isr-member-lacks-records"].startswith(
+        "the log of broker 2 lacks leader epochs, and brokers 1 and 3 have committed records beyond"
+    )
+    way_out = ways_out(found)["isr-member-lacks-records"]
+    assert way_out.startswith("let broker 1 lead orders-0: do not stop it") and "stop broker 2 with a" in way_out
+    isr(found, 2, [1, 2, 3])
+    assert "replica-has-lost-records" in ways_out(found) and "isr-member-lacks-records" not in ways_out(found)
+
+
 def test_the_followers_of_an_empty_leader_are_copied_before_it_stops() -> None:
     found = cluster()
     empty(found, 1)
@@ -168,7 +181,7 @@ def test_no_step_of_a_plan_touches_a_partition_with_a_live_member_that_lacks_rec
     found["topics"]["payments"]["znode"]["topic_id"] = OTHER
     problem = recovery_problem(json.dumps(found).encode())
     assert problem.left_out == ("orders-0",) and "restart 1" in problem.withheld
-    assert any("in the ISR has a log that ends before records of others" in note for note in problem.notes)
+    assert any("in the ISR has a log that lacks records of others" in note for note in problem.notes)
 
 
 @pytest.mark.parametrize("base", [0, 90])

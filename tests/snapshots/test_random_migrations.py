@@ -90,5 +90,5 @@ def test_without_a_look_at_leader_epochs_a_cluster_is_ready_that_loses_records(m
     """A member of the ISR has an old copy of the log, and leads when the leader restarts."""
     prognosis, found = judged("3.9.0", OUTDATED)
     assert prognosis is Prognosis.UNKNOWN and found
-    monkeypatch.setattr("kwalk.invariants.reading.migration.outdated_members", lambda *_: ())
+    monkeypatch.setattr("kwalk.model.kafka.snapshots.lineage._outdated_members", lambda *_: {})
     assert judged("3.9.0", OUTDATED)[0] is Prognosis.READY

@@ -492,6 +492,7 @@ def test_a_reassignment_is_not_cancelled_where_the_added_replicas_have_the_only_
         capture["brokers"][str(number)]["alive"] = True
         capture["broker_ids"].append(number)
         capture["topics"]["orders"]["partition_state"]["0"]["isr"].append(number)
+        capture["brokers"][str(number)]["dirs"]["orders-0"] = capture["brokers"]["4"]["dirs"]["orders-0"]
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     way_out = kinds["reassignment-waits"].way_out
     assert ("do not cancel the reassignment of orders-0" in way_out, "--cancel" in way_out) == (not lives, bool(lives))
@@ -543,6 +544,7 @@ def test_the_only_isr_member_is_not_restarted_without_a_word(name: str, kind: st
     assert "but first let orders-1 get another ISR member" in ways_out(name)[kind]
     capture = json.loads(CLUSTERS[name].read_text())
     capture["topics"]["orders"]["partition_state"]["1"]["isr"] = [3, 1]
+    capture["brokers"]["1"]["dirs"]["orders-1"] = capture["brokers"]["3"]["dirs"]["orders-1"]
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert "ISR member" not in kinds[kind].way_out
 

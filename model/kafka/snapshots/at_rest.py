@@ -460,8 +460,8 @@ def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
     state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
     is_led = state is not None and any(capture.brokers[b].alive for b in state.isr)
     if lacking and is_led and not is_behind_logs(capture, topic, partition):
-        has = each(lacking, "has a log that ends", "have logs that end")
-        return f"{brokers_in_words(lacking)} in the ISR {has} before records of others: see to that first"
+        has = each(lacking, "has a log that lacks", "have logs that lack")
+        return f"{brokers_in_words(lacking)} in the ISR {has} records of others: see to that first"
     found = unordered_members(capture, topic, partition)
     which = brokers_in_words(found, "or")
     return f"nothing shows which ISR member has the last records, {which}: compare their logs" if found else ""

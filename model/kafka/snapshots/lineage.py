@@ -490,7 +490,7 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
 
 
 def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
-    """Return the ISR members whose logs end before records of other replicas, with the brokers that have these.
+    """Return the ISR members whose logs lack records of other replicas, with the brokers that have these.
 
     So is the log of a broker whose disk was replaced, and which was back before the controller noticed that it had
     stopped. The end of a log is shown where its last segment is empty. What a replica outside the ISR has may not have
@@ -518,25 +518,33 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
         )
         if having := tuple(more):
             found[b] = having
+    members = {b: log for b, log in logs.items() if b in state.isr}
+    outdated = _outdated_members(members, state.leader_epoch, next_leader(capture, topic, partition))
+    for b, others in outdated.items():
+        found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
 
-def members_lacking_epochs(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
-    """Return the ISR members whose logs lack leader epochs of committed records, with the brokers that have these.
+def _outdated_members(members: Mapping[int, Directory], epoch: int, leader: int | None) -> dict[int, tuple[int, ...]]:
+    """Return the members whose logs lack leader epochs of records that others have committed, with these others.
 
-    A follower that fetches has them in a moment; so a snapshot may show two moments, or the log is an old copy.
+    A follower that fetches has them in a moment; so a snapshot may show two moments, or the log is an old copy. What
+    the leader lacks is a loss (`lost_records`); of logs that diverged, none is an old copy of another.
 
     Kafka: Partition.maybeIncrementLeaderHW: no high watermark is above the end of an ISR member's log.
+
+    Args:
+        members: the logs of the ISR.
+        epoch: the partition's leader epoch.
+        leader: the broker that leads, or is elected next.
     """
-    state = topic.states.get(partition)
-    if state is None:
+    if any(compare(one, other).relation is Relation.DIVERGED for one, other in combinations(members.values(), 2)):
         return {}
-    hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
-    shown = (b for b in hosts if capture.shows(b, topic.name, partition))
-    logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
-    epoch, found = state.leader_epoch, dict[int, tuple[int, ...]]()
-    for b in [member for member in state.isr if member in logs]:
-        found[b] = tuple(o for o, one in logs.items() if _committed_after(one, logs[b], epoch) is not None)
+    followers = {b: log for b, log in members.items() if b != leader}
+    found = {
+        b: tuple(o for o, one in members.items() if _committed_after(one, log, epoch) is not None)
+        for b, log in followers.items()
+    }
     return {b: having for b, having in found.items() if having}
 
 
