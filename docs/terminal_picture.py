@@ -1,4 +1,8 @@
-"""Draw what a command prints on a terminal as an SVG: `python docs/terminal_picture.py --rows N OUT.svg COMMAND …`."""
+"""Record commands on a terminal, with what they print and the seconds that they take, as an SVG.
+
+`python docs/terminal_picture.py OUT.svg 'COMMAND' …` runs them one after another in the current folder. `--rows N`
+keeps the first rows of each.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ import io
 import os
 import pty
 import re
-import shlex
 import subprocess
+import time
 from pathlib import Path
 
 from rich.console import Console
@@ -17,11 +21,13 @@ from rich.text import Text
 COLUMNS = 132
 
 
-def printed(command: list[str]) -> str:
+def printed(command: str) -> str:
     """Run a command on a pseudo-terminal and return what it prints to standard output, with its colours."""
     reader, writer = pty.openpty()
     size = {**os.environ, "COLUMNS": str(COLUMNS), "LINES": "200", "TERM": "xterm-256color"}
-    running = subprocess.Popen(command, stdout=writer, stderr=subprocess.DEVNULL, env=size, close_fds=True)
+    running = subprocess.Popen(
+        ["sh", "-c", command], stdout=writer, stderr=subprocess.DEVNULL, env=size, close_fds=True
+    )
     os.close(writer)
     chunks = []
     while True:
@@ -36,19 +42,34 @@ def printed(command: list[str]) -> str:
     return b"".join(chunks).decode("utf-8", "replace").replace("\r\n", "\n")
 
 
+def recorded(command: str, rows: int) -> Text:
+    """Run a command; return it, the first rows of its output, and the seconds by the clock."""
+    begin = time.monotonic()
+    lines = printed(command).rstrip().split("\n")
+    seconds = time.monotonic() - begin
+    shown = [*lines[:rows], *(["…"] if len(lines) > rows else [])]
+    return Text("\n").join(
+        [
+            Text(f"$ {command}", style="bold"),
+            Text.from_ansi("\n".join(shown)),
+            Text(f"{seconds:.1f} s", style="dim"),
+            Text(),
+        ]
+    )
+
+
 def main() -> None:
-    """Draw the first rows of the output."""
+    """Draw the first rows of the output of each command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--rows", type=int, default=60, help="rows to draw (60)")
-    parser.add_argument("command", nargs=argparse.REMAINDER)
+    parser.add_argument("--rows", type=int, default=60, help="rows to draw of each command (60)")
+    parser.add_argument("commands", nargs="+", metavar="COMMAND")
     asked = parser.parse_args()
-    lines = printed(asked.command).rstrip().split("\n")
-    shown = [*lines[: asked.rows], *(["…"] if len(lines) > asked.rows else [])]
     out = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    out.print(Text.from_ansi("\n".join(shown)), soft_wrap=False)
-    title = shlex.join([Path(asked.command[0]).name, *asked.command[1:]])
-    drawing = re.sub(r"@font-face \{.*?\}", "", out.export_svg(title=title), flags=re.DOTALL)  # no font from elsewhere
+    for command in asked.commands:
+        out.print(recorded(command, asked.rows), soft_wrap=False)
+    drawing = out.export_svg(title="")
+    drawing = re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL)  # no font from elsewhere
     asked.out.write_text(drawing, encoding="utf-8")
     print(asked.out)
 
