@@ -9,9 +9,9 @@ properties checked, in walks of at most 100 steps.
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -19,6 +19,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from bench.table import machine
 
 STEPS = 4_000_000
 DEPTH = 100
@@ -112,9 +114,8 @@ def main() -> int:
         lines.append(_line(row))
         print(lines[-1], flush=True)
     if options.out:
-        where = f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}"
         options.out.write_text(
-            f"# Kernels\n\nWritten by `python -m bench.kernels`, on {where}.\n\n"
+            f"# Kernels\n\nWritten by `python -m bench.kernels`, on {machine()}; {datetime.date.today()}.\n\n"
             + "\n".join(
                 [
                     " ".join((__doc__ or "").split("\n\n")[1].split()),

@@ -23,12 +23,19 @@ LEGEND = (
     "Every complete search counted the same distinct and generated states; every trace was as long as the shortest."
 )
 
+VECTORS = {"avx512bw": "AVX-512", "avx2": "AVX2"}
+"""The vector instructions that decide how many walks are taken at once, the widest first."""
+
 
 def machine() -> str:
     """This machine in a few words, and how busy it is now."""
-    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    facts = {
+        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in _lines("/proc/cpuinfo"))
+    }
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    cpu = names[0] if names else platform.machine()
+    vectors = [name for flag, name in VECTORS.items() if flag in facts.get("flags", "").split()]
+    inside = ", ".join([*(f"family {facts[key]}" for key in ("cpu family",) if key in facts), *vectors[:1]])
+    cpu = facts.get("model name", platform.machine()) + (f" ({inside})" if inside else "")
     return f"{cpu}, {os.cpu_count()} CPUs{load}, Python {platform.python_version()}"
 
 

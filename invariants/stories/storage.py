@@ -705,7 +705,7 @@ LEADER_EPOCHS_END_LOOKUPS = LEADER_EPOCHS_LATE_ANSWER.varied(
 )
 LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-old-format",
-    story="Another replica is elected while records have a message format before 0.11, without leader epochs.",
+    story="Replicas lead one after another while records have a message format before 0.11, without leader epochs.",
     actions=(
         leader_epochs.elect,
         leader_epochs.produce,
@@ -720,7 +720,7 @@ LEADER_EPOCHS_OLD_FORMAT = LEADER_EPOCHS_LATE_ANSWER.varied(
         ),
         epochs.truncation_spares_what_is_committed,
     ),
-    bounds={"elections": 1, "offsets": 2, "late_answers": 0, "old_members": 2},
+    bounds={"members": 3, "elections": 2, "offsets": 2, "late_answers": 0, "old_members": 3},
     variants={
         release: flags
         for release, flags in versions.FORMAT_VARIANTS.items()

@@ -1017,6 +1017,12 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "committed_record_is_kept(0)",
+        "leader-epochs-old-format",
+        "2.8.2",
+        "produce() fetch(1) fetch(1) fetch(2) fetch(2) elect(1) truncate_follower(2) elect(2)",
+    ),
+    Broken(
         "timestamp_lookup_finds_the_first_record(0)",
         "log-lookup",
         "3.9.0",

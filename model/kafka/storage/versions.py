@@ -715,7 +715,14 @@ UNDEFINED_EPOCHS_HAVE_NO_END = version_flag(
     {"1.0.2": True, "1.1.0": False, "1.1.1": True},
     closes="followers truncate to the high watermark if records have no leader epochs",
     source="KAFKA-6857 (1.0.2, 1.1.1, 2.0.0); KAFKA-6859 (2.1.0) for leaders of earlier releases",
-    trials=(Trial("leader-epochs-old-format", ("logs_agree",), variant="1.0"),),
+    trials=(
+        Trial(
+            "leader-epochs-old-format",
+            ("logs_agree",),
+            variant="1.0",
+            bounds={"members": 2, "old_members": 2, "elections": 1},
+        ),
+    ),
 )
 OLD_FORMATS_HAVE_NO_EPOCHS = version_flag(
     "old_formats_have_no_epochs",
