@@ -198,20 +198,16 @@ def alter_isr(cluster: Cluster, leader: int, topic: int, partition: int, isr: fr
         cluster.migration.change(topic, partition)
         if KRAFT_REASSIGNMENTS > 0:
             complete_reassignment(cluster, topic, partition)
-    if not CTX_EPOCH_ON_BUMP:
-        for broker in BROKERS:
-            if cluster.zookeeper.controller == broker:
-                read_leadership(cluster, broker, topic, partition)
+    controller = cluster.zookeeper.controller
+    if not CTX_EPOCH_ON_BUMP and controller is not None:
+        read_leadership(cluster, controller, topic, partition)
     if RECORDS > 0:
-        for broker in BROKERS:
-            if cluster.zookeeper.controller == broker:
-                cluster.controller_of(broker).topics[topic].leadership[partition].isr = isr
+        if controller is not None:
+            cluster.controller_of(controller).topics[topic].leadership[partition].isr = isr
         cluster.replica_of(leader, topic, partition).replication.isr = isr
         advance_high_watermark(cluster, leader, topic, partition)
-    if REASSIGNMENT and ALTER_ISR:
-        for broker in BROKERS:
-            if cluster.zookeeper.controller == broker:
-                maybe_complete_reassignment(cluster, broker, topic, partition)
+    if REASSIGNMENT and ALTER_ISR and controller is not None:
+        maybe_complete_reassignment(cluster, controller, topic, partition)
 
 
 @action(

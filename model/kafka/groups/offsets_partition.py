@@ -26,10 +26,15 @@ from kwalk.model.language import action, evolve, require
     source="KafkaController.electPreferredLeaders, onPartitionReassignment: any election",
 )
 def elect(cluster: GroupCluster, broker: Broker, keeps_tail: bool) -> None:
-    """The new leader has all records that are in all replicas, and perhaps more; its own high watermark lags."""
+    """The new leader has all records that are in all replicas, and perhaps more; its own high watermark lags.
+
+    A broker that does not know of the last election yet has fetched nothing since.
+    """
     partition = cluster.partition
     require(partition.leader != broker and cluster.moves < MOVES)
-    require(keeps_tail or partition.replicated < len(partition.log))
+    has_tail = partition.replicated < len(partition.log)
+    require(has_tail or keeps_tail)
+    require(not (has_tail and keeps_tail) or cluster.coordinators[broker].requests.is_empty)
     cluster.moves += 1
     if not keeps_tail:
         truncate(partition)
