@@ -165,6 +165,11 @@ def start_of(log: ReplicaLog) -> int:
     return log.start_offset if LEADER_DELETIONS > 0 else 0
 
 
+def follow_high_watermark(log: ReplicaLog, high_watermark: int) -> None:
+    """Take over the leader's high watermark: it stays within the log (Kafka, since 2.4: Log.updateHighWatermark)."""
+    log.high_watermark = max(start_of(log), min(high_watermark, len(log.records)))
+
+
 def assign(log: ReplicaLog, epoch: int, offset: int) -> None:
     """Enter where an epoch begins; since KAFKA-7415 entries that contradict it go.
 
@@ -466,7 +471,7 @@ def raise_before_truncation(partition: EpochPartition, member: Member) -> None:
     target, _ = truncation_offset(leader, follower)
     is_news = follower.high_watermark < min(leader.high_watermark, end) or start_of(follower) < start_of(leader)
     require(target < end and is_news)
-    follower.high_watermark = min(leader.high_watermark, end)
+    follow_high_watermark(follower, leader.high_watermark)
     raise_start(follower, start_of(leader))
 
 
@@ -549,7 +554,7 @@ def fetch(partition: EpochPartition, member: Member) -> None:
         for at, epoch in enumerate(leader.records):
             if at == end:
                 append_record(partition, member, epoch)
-        follower.high_watermark = min(high_watermark, len(follower.records))
+        follow_high_watermark(follower, high_watermark)
         raise_start(follower, start_of(leader))
 
 
@@ -613,7 +618,7 @@ def give_up(partition: EpochPartition, member: Member) -> None:
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     require(diverges(leader, follower))
-    follower.high_watermark = min(leader.high_watermark, len(follower.records))
+    follow_high_watermark(follower, leader.high_watermark)
     follower.has_failed = True
 
 
