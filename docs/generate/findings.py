@@ -13,21 +13,25 @@ HEAD = """# Findings
 What [`kwalk diagnose`](../how-to/diagnose-a-cluster.md) can find, the worst first. A finding is the violation of a
 property in the state that a snapshot shows, or a fact. `make docs` writes this page from
 `invariants/reading/finding_kinds.py`.
-
-| kind | severity | what is wrong | what users notice now | what comes later | way out | property |
-|---|---|---|---|---|---|---|"""
+"""
 
 
 def page() -> str:
     """Return the text of the page."""
-    return "\n".join([HEAD, *map(_row, KINDS)]) + "\n"
+    return "\n".join([HEAD, *map(_section, KINDS)])
 
 
-def _row(kind: FindingKind) -> str:
+def _section(kind: FindingKind) -> str:
     properties = ", ".join(f"`{name}`" for name in kind.properties) or "none: a fact"
-    texts = (cell(text) for text in (kind.title, kind.now, kind.later))
-    way_out = f"{cell(kind.way_out)} ([page]({_link(kind.story)}))" if kind.story else cell(kind.way_out)
-    return f"| `{kind.name}` | {kind.severity.value} | {' | '.join(texts)} | {way_out} | {properties} |"
+    rows = {
+        "Now": cell(kind.now),
+        "Later": cell(kind.later),
+        "Way out": cell(kind.way_out) or "by the facts of the snapshot",
+        "Property": properties,
+        "More": f"[{PurePosixPath(kind.story).stem}]({_link(kind.story)})" if kind.story else "",
+    }
+    items = "".join(f"* **{name}**: {text}\n" for name, text in rows.items() if text)
+    return f"## `{kind.name}`\n\n{kind.severity.value.capitalize()}: {cell(kind.title)}.\n\n{items}"
 
 
 def _link(page: str) -> str:

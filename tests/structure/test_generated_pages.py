@@ -30,7 +30,7 @@ ROWS = {
     "command-line.md": {f"| `kwalk {name}" for name in commands()} | {f"### kwalk {name}" for name in commands()},
     "constructs.md": {f"| {row.get('note', row.get('instead'))} |" for rows in CONSTRUCTS.values() for row in rows},
     "experiments.md": {f"| `{name}` |" for name in EXPERIMENTS} | {f"| `{plan.name}` |" for plan in CARRIED_OUT},
-    "findings.md": {f"| `{kind.name}` | {kind.severity.value} | " for kind in FINDINGS},
+    "findings.md": {f"## `{kind.name}`\n\n{kind.severity.value.capitalize()}: " for kind in FINDINGS},
     "five-documents.md": {f"| {section['title']} |" for document in DOCUMENTS for section in document["section"]},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},
     "history.md": {f"| `{each.commit}` | {each.month} | " for each in commits()},
