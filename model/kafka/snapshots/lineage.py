@@ -519,13 +519,16 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
         if having := tuple(more):
             found[b] = having
     members = {b: log for b, log in logs.items() if b in state.isr}
-    outdated = _outdated_members(members, state.leader_epoch, next_leader(capture, topic, partition))
-    for b, others in outdated.items():
+    for b, others in _outdated_members(
+        members, topic, state.leader_epoch, next_leader(capture, topic, partition)
+    ).items():
         found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
 
-def _outdated_members(members: Mapping[int, Directory], epoch: int, leader: int | None) -> dict[int, tuple[int, ...]]:
+def _outdated_members(
+    members: Mapping[int, Directory], topic: Topic, epoch: int, leader: int | None
+) -> dict[int, tuple[int, ...]]:
     """Return the members whose logs lack leader epochs of records that others have committed, with these others.
 
     A follower that fetches has them in a moment; so a snapshot may show two moments, or the log is an old copy. What
@@ -535,10 +538,13 @@ def _outdated_members(members: Mapping[int, Directory], epoch: int, leader: int 
 
     Args:
         members: the logs of the ISR.
+        topic: the topic; the cleaner may have rewritten first batches of a compacted one.
         epoch: the partition's leader epoch.
         leader: the broker that leads, or is elected next.
     """
-    if any(compare(one, other).relation is Relation.DIVERGED for one, other in combinations(members.values(), 2)):
+    pairs = combinations(members.values(), 2)
+    compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in pairs)
+    if any(one.relation is Relation.DIVERGED for one in compared):
         return {}
     followers = {b: log for b, log in members.items() if b != leader}
     found = {
