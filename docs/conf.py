@@ -52,10 +52,11 @@ ACCESSIBLE = {
 def make_accessible(app: Sphinx, exception: Exception | None) -> None:
     """Complete the pages that were written."""
     for page in app.outdir.rglob("*.html") if exception is None else ():
-        text = page.read_text(encoding="utf-8")
+        text = written = page.read_text(encoding="utf-8")
         for tag, completed in ACCESSIBLE.items():
             text = text.replace(tag, completed) if completed not in text else text
-        page.write_text(text, encoding="utf-8")
+        if text != written:  # a page of an earlier build is complete
+            page.write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

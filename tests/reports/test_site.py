@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.reports.browser import CHROMIUM
+from tests.reports.browser import AXE, CHROMIUM, violations
 from tests.reports.devtools import chromium
-from tests.reports.test_accessibility import AXE, FRAGMENT, axe  # noqa: F401
 from tests.structure.rooms import ROOT
 
 pytestmark = [
@@ -70,10 +68,9 @@ def site(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_a_page_of_the_documentation_keeps_the_rules_of_accessibility(site, axe, tmp_path, width, dark):  # noqa: F811
+def test_a_page_of_the_documentation_keeps_the_rules_of_accessibility(site, tmp_path, width, dark):
     with chromium(tmp_path) as browser:
         tab = browser.tab(width, dark=dark)
         tab.open((site / "page.html").as_uri())
-        tab.value(f"{axe}; 0")
-        assert json.loads(tab.value(FRAGMENT)) == []
+        assert violations(tab) == []
         assert not tab.scrolls_sideways() and tab.errors == []
