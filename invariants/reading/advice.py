@@ -64,6 +64,8 @@ OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR
 LATEST = "the last record of the later leader epoch, or else the longer log"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
+PLACES = "\0"
+"""Stands for the names of the places of which a sentence is said."""
 MOST = 3
 """How many different sentences a way out has; `kwalk diagnose --plan` has them all."""
 
@@ -143,11 +145,9 @@ class Advice:
             kinds.TWO_DIRECTORIES: self._of_two,
             kinds.FAILOVER_FAILS: self._of_failing,
             kinds.EMPTY_ISR: self._of_empty_isr,
-            kinds.LEADER_BY_HAND: self._of_leader_by_hand,
             kinds.NO_REPLICAS: self._of_no_replicas,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
-            **dict.fromkeys(OF_STATES, self._of_state),
             kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
             kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
@@ -156,7 +156,8 @@ class Advice:
         self.alone: dict[int, list[str]] = {}
         for topic in capture.topics.values():
             for number, state in topic.states.items() if topic.name not in capture.deleting else ():
-                live = [b for b in state.isr if capture.brokers[b].alive]
+                failed = offline_replicas(capture, topic, number)
+                live = [b for b in state.isr if capture.brokers[b].alive and b not in failed]
                 if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
                     self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
 
@@ -169,6 +170,10 @@ class Advice:
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
+        if kind is kinds.NOT_ELECTED and not any(b.alive and b.cache for b in self.capture.brokers.values()):
+            disk = "see whether the ISR member's disk has failed (kafka-log-dirs.sh --describe): if so, repair it, and"
+            made = evolve(made, cause=f"{made.cause}; or a disk has failed, which no answer of a broker shows")
+            made = evolve(made, way_out=f"{disk} restart the broker; otherwise {made.way_out}")
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
         if kind is kinds.DEAD_IN_ISR and any(
@@ -200,9 +205,15 @@ class Advice:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
+        elif kind in OF_STATES:
+            made = evolve(kind, way_out=self._of_states(observations))
+        elif kind is kinds.LEADER_BY_HAND:
+            made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:
             again = "inspect again; if it is still so, " * (kind is kinds.ISR_MEMBER_HAS_NO_LOG)
-            made = evolve(kind, way_out=again + self._joined(map(self._by_place[kind], observations)))
+            sentences = self._grouped(self._by_place[kind], observations)
+            most = MOST if kind.properties else len(sentences)  # no plan has those of a kind without a property
+            made = evolve(kind, way_out=again + self._joined(sentences, most))
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
@@ -292,7 +303,7 @@ class Advice:
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
         bad: dict[int, str] = {}
-        unseen: dict[int, str] = {}
+        unseen: dict[int, list[PartitionLogs]] = {}
         own: dict[int, str] = {}
         late: dict[tuple[int, int], list[PartitionLogs]] = {}
         for (name, partition), place in self.logs.items():
@@ -305,7 +316,7 @@ class Advice:
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
-                    unseen.setdefault(broker, place.name)
+                    unseen.setdefault(broker, []).append(place)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = "lacks the last leader epochs, and others may have more" if log else "is gone"
                     if log is not None and log.end == 0:
@@ -327,11 +338,13 @@ class Advice:
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
-        parts += [
-            f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with empty "
-            f"ones it would lead {where}, and the other replicas would lose their records"
-            for broker, where in unseen.items()
-        ]
+        for broker, places in unseen.items():
+            has_others = any(len(place.topic.partitions.get(place.partition, ())) > 1 for place in places)
+            loss = "and the other replicas would lose their records" if has_others else "without the records"
+            parts.append(
+                f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with "
+                f"empty ones it would lead {listed([place.name for place in places])}, {loss}"
+            )
         if others:
             parts.append(
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
@@ -442,11 +455,7 @@ class Advice:
             yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
         elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
             places = [(self.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
-            members = {b for topic, number in places for b in topic.states[number].isr}
-            gone = [b for b in sorted(members) if kind is kinds.OFFLINE_LOG or not self.capture.brokers[b].alive]
-            what = "the disk" if kind is kinds.OFFLINE_LOG else brokers(gone)
-            if gone:
-                yield from self._losses(f"if {what} {each(gone, 'is', 'are')} gone for good", places)
+            yield from self._losses(places, is_disk=kind is kinds.OFFLINE_LOG)
 
     def _without_brokers(self, gone: Sequence[int]) -> Iterator[str]:
         """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
@@ -474,9 +483,7 @@ class Advice:
                 f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
                 "acknowledged"
             )
-        if lost:
-            known = sorted(alone)
-            yield from self._losses(f"if {brokers(known)} {each(known, 'is', 'are')} gone for good", [*lost.values()])
+        yield from self._losses([*lost.values()])
 
     def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
         """Return which replica an unclean election is to take, and who stops meanwhile; empty if none has a log.
@@ -487,7 +494,9 @@ class Advice:
         if not known:
             return ""
         others, are_one = self._newest(topic, number, known)
-        if not are_one:
+        if are_one:  # one that runs is as good as one that is down
+            others = tuple(b for b in others if self.capture.brokers[b].alive) or others
+        else:
             return f"{brokers(others, 'or')}, the one with {LATEST}, while the live replicas before it are stopped"
         first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in replicas]
         before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
@@ -510,15 +519,33 @@ class Advice:
         ]
         for one in self.observations:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
+            having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
             if broker in having and not any(self.capture.brokers[b].alive for b in having):
                 found.append(one)
         return list(dict.fromkeys(one.subject for one in found))
 
-    def _losses(self, condition: str, places: Iterable[tuple[Topic, int]]) -> Iterator[str]:
+    def _latest_without_isr(self, one: Observation) -> list[int]:
+        """Return the replicas that may have the last records of a partition whose ISR is empty; those down count first.
+
+        Where logs are not shown, or nothing shows which one ends last, one that runs is no proof of a copy.
+        """
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        replicas = topic.partitions.get(number, ())
+        unseen = [b for b in replicas if not self.capture.shows(b, topic.name, number)]
+        last, are_one = self._newest(topic, number, [b for b in replicas if b not in unseen])
+        down = [b for b in (*last, *unseen) if not self.capture.brokers[b].alive]
+        return down if unseen or not are_one else list(last)
+
+    def _losses(self, places: Iterable[tuple[Topic, int]], *, is_disk: bool = False) -> Iterator[str]:
         """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
-        found: dict[str, list[str]] = {}
+        found: dict[tuple[str, str], list[str]] = {}
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
+            gone = [b for b in isr if is_disk or not self.capture.brokers[b].alive]
+            if not gone:
+                continue
+            what = f"the disk{'s' * (len(gone) > 1)} of {brokers(gone)}" if is_disk else brokers(gone)
+            condition = f"if {what} {each(gone, 'is', 'are')} gone for good"
             left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
             elected = self._elected(topic, number, left)
             others = [b.id for b in self.capture.brokers.values() if b.id not in (*isr, *topic.partitions[number])]
@@ -536,8 +563,8 @@ class Advice:
                 text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
             name = f"{topic_label(topic.name)}-{number}"
-            found.setdefault(text, []).extend([name] * (name not in self.elsewhere))
-        for text, names in ((text, names) for text, names in found.items() if names):
+            found.setdefault((condition, text), []).extend([name] * (name not in self.elsewhere))
+        for (condition, text), names in (one for one in found.items() if one[1]):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
 
@@ -564,10 +591,24 @@ class Advice:
             yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
     @staticmethod
-    def _joined(sentences: Iterable[str]) -> str:
+    def _grouped(made: Callable[[Observation], str], observations: Iterable[Observation]) -> list[str]:
+        """Return what is made of findings, once for places of which it says the same; what not to do comes first."""
+        found: dict[str, list[str]] = {}
+        for one in observations:
+            found.setdefault(made(evolve(one, subject=PLACES)), []).append(one.subject)
+        sentences = [text.replace(PLACES, listed(names)) for text, names in found.items()]
+        return sorted(sentences, key=lambda text: not text.startswith(("do not ", "keep ")))
+
+    @staticmethod
+    def _joined(sentences: Iterable[str], most: int = MOST) -> str:
+        """Join the first sentences. A failover that several end with comes once, when all that it reads is written."""
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
-        more = "; kwalk diagnose --plan has all steps" if len(found) > MOST else ""
-        return "; ".join(found[:MOST]) + more
+        shown, then = found[:most], "; then fail the controller over"
+        more = ["kwalk diagnose --plan has all steps"] * (len(found) > most)
+        if sum(sentence.endswith(then) for sentence in shown) > 1:
+            shown = [one.removesuffix(then) for one in shown]
+            more.append("once all are written, fail the controller over")
+        return "; ".join([*shown, *more])
 
     def _of_elsewhere(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield how records on brokers that are no replicas are kept, and served again."""
@@ -738,16 +779,18 @@ class Advice:
     # Logs that are not there, and states that are older than logs.
 
     def _of_no_log(self, one: Observation) -> str:
-        """Return what to do about an ISR member without a log: it may restart only while another member has one."""
-        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-        isr = topic.states[number].isr
-        bare = list(map(int, one.fields["brokers"].split()))
-        live = (b for b in isr if self.capture.brokers[b].alive and self.capture.brokers[b].seen)
-        others = [b for b in live if self.capture.directory(b, topic.name, number)]
+        """Return what to do about an ISR member without a log: it may restart only while another member has one.
+
+        So it is with each of its partitions: a broker restarts when what only its process has is saved.
+        """
+        bare, others = self._with_log(one)
         if others:
+            alike = [self._with_log(other) for other in self.observations if other.kind is one.kind]
+            waits = any({*bare} & {*hosts} for hosts, left in alike if not left)
             return (
-                f"restart {brokers(bare)} with a controlled shutdown (kafka-server-stop.sh) while another ISR member "
-                f"({listed([str(b) for b in others], 'or')}) runs: it leads {one.subject}, and they copy from it"
+                f"{'when that is done, ' * waits}restart {brokers(bare)} with a controlled shutdown "
+                f"(kafka-server-stop.sh) while another ISR member ({listed([str(b) for b in others], 'or')}) runs: it "
+                f"leads {one.subject}, and they copy from it"
             )
         return (
             f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
@@ -755,15 +798,25 @@ class Advice:
             "serve into another topic first, or start an ISR member that has its log"
         )
 
-    def _of_leader_by_hand(self, one: Observation) -> str:
-        """Return the state with the leader that brokers answer: with a later epoch, as the leader has read no version.
-
-        Its changes of the ISR fail until it takes up a request, which it ignores at the leader epoch that it has.
-        """
+    def _with_log(self, one: Observation) -> tuple[list[int], list[int]]:
+        """Return the ISR members of a finding that show no log, and the live ones that show one."""
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-        leader = leader_before_hand(self.capture, topic, number)
-        above = _state(topic.states[number].leader_epoch + EPOCHS_ABOVE, f"broker {leader}")
-        return f"write the state of {one.subject}, at the version that was read: {above}; then fail the controller over"
+        live = (b for b in topic.states[number].isr if self.capture.brokers[b].alive and self.capture.brokers[b].seen)
+        others = [b for b in live if self.capture.directory(b, topic.name, number)]
+        return list(map(int, one.fields["brokers"].split())), sorted(others)
+
+    def _of_leaders_by_hand(self, observations: Iterable[Observation]) -> str:
+        """Return the states with the leaders that brokers answer: with later epochs, as they have read no version.
+
+        A leader's changes of the ISR fail until it takes up a request, which it ignores at the epoch that it has.
+        """
+        wanted = list[tuple[str, int, str]]()
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            leader = leader_before_hand(self.capture, topic, number)
+            wanted.append((one.subject, topic.states[number].leader_epoch + EPOCHS_ABOVE, f"broker {leader}"))
+        which = each(wanted, "this state", "these states")
+        return f"write {which}, at the version that was read: {_states(wanted)}; then fail the controller over"
 
     def _of_empty_isr(self, one: Observation) -> str:
         """Return who may lead a partition with an empty ISR, such as a live leader. In KRaft no state znode counts."""
@@ -831,15 +884,21 @@ class Advice:
         copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
         copy += f"{state.leader} truncates it"
         again = "start it when it is out of the ISR: it copies the records then"
-        if leads and state.leader in having:
+        needed = [b for b in running if self._is_needed(b, topic.name, number)]
+        keep = f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
+        keep += "(auto.leader.rebalance.enable elects by itself); "
+        if leads and needed and any(b in live for b in members):
+            first = f"{keep}inspect again; if it is still so, " if state.leader in having else f"{copy}; then "
             return (
-                f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
-                "(auto.leader.rebalance.enable elects by itself); "
-                + (
-                    f"inspect again; if it is still so, stop {brokers(running)} with a controlled shutdown, and {again}"
-                    if running
-                    else f"{brokers(lacking)}: {again}"
-                )
+                f"{first}reassign {one.subject} to its replicas but {brokers(running)} (kafka-reassign-partitions.sh "
+                f"--execute), and then back; do not stop {brokers(needed)}: it leads other partitions with records "
+                "that ISR members lack"
+            )
+        if leads and state.leader in having:
+            return keep + (
+                f"inspect again; if it is still so, stop {brokers(running)} with a controlled shutdown, and {again}"
+                if running
+                else f"{brokers(lacking)}: {again}"
             )
         if any(b in live and b in self.capture.registered for b in members):
             stop = " and then ".join(f"broker {b}" for b in running)
@@ -861,6 +920,16 @@ class Advice:
             f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
             f"with the data version that was read: {self._state_above(topic, number, above)[0]}; then fail the "
             "controller over. The log that was lost may have had later records: look for its disk"
+        )
+
+    def _is_needed(self, broker: int, name: str, number: int) -> bool:
+        """Whether a broker leads another partition than this one with records that an ISR member lacks."""
+        others = (one for one in self.observations if one.kind in kinds.OF_LACKING and _key(one) != (name, number))
+        return any(
+            self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].leader == broker
+            and str(broker) in one.fields["having"].split()
+            and not self._are_down(one)
+            for one in others
         )
 
     def _latest(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
@@ -899,7 +968,7 @@ class Advice:
         running = sorted({broker for members in unregistered for broker in members})
         if not running:
             return kind
-        run, them = ("runs and reaches", "it") if len(running) == 1 else ("run and reach", "them")
+        run, them = ("runs and reaches", "it") if len(running) == 1 else ("run and reach", "them one at a time")
         ways = f"see why {brokers(running)} {run} no ZooKeeper, or restart {them}"
         if self.capture.is_kraft:
             ways = f"{brokers(running)} {each(running, 'runs', 'run')}: see `kwalk diagnose --migration`"
@@ -909,6 +978,7 @@ class Advice:
         return evolve(
             kind,
             title=f"no leader: no live ISR member {registry}",
+            now=kind.now + f", but for those that {brokers(running)} may still serve" * (not self.capture.is_kraft),
             later="it lasts until an ISR member is registered; an unclean election loses records",
             way_out=ways,
             acts=kind.acts | Act.RESTART,
@@ -925,31 +995,45 @@ class Advice:
             yield f"{when} copy {names} there to another place"
         yield "what is lost can be read from the copies (kafka-dump-log.sh --print-data-log) and produced again"
 
-    def _of_state(self, one: Observation) -> str:
-        """Return which state a partition needs whose state is older than its logs."""
-        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-        known = newest_logs(self.capture, topic, number)
-        if known:
-            above = state_above_logs(self.capture, topic, number, known[0]).leader_epoch
-            wanted, others = _state(above, f"broker {known[0]}"), list[int]()
-        else:
-            latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
-            wanted, others = self._state_above(topic, number, latest)
-        looked = f"look at the log of {brokers(others)} first, which may have later records; " if others else ""
+    def _of_states(self, observations: Iterable[Observation]) -> str:
+        """Return which states partitions need whose states are older than their logs."""
+        wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            known = newest_logs(self.capture, topic, number)
+            if known:
+                above = state_above_logs(self.capture, topic, number, known[0]).leader_epoch
+                wanted.append((one.subject, above, f"broker {known[0]}"))
+            else:
+                latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
+                epoch, leader, others = self._leader_above(topic, number, latest)
+                wanted.append((one.subject, epoch, leader))
+                looked.setdefault(tuple(others), []).append(one.subject)
+        first = "".join(
+            f"look at the logs of {listed(names)} on {brokers(others)} first, which may have later records; "
+            for others, names in looked.items()
+            if others
+        )
+        topics = {one.fields["topic"] for one in observations}
         return (
-            f"neither stop nor start a broker before this is done; {looked}"
-            f"if the logs of {one.subject} are of the present topic, write the state znode of "
-            f"{one.subject}, with the data version that was read: {wanted}; "
-            f"then {'fail the controller over' if self.capture.live else 'start brokers'}"
+            f"neither stop nor start a broker before this is done; {first}if the logs of "
+            f"{listed([name for name, *_ in wanted])} are of the present {each(topics, 'topic', 'topics')}, write "
+            f"{each(wanted, 'this state znode', 'these state znodes')}, with the data version that was read: "
+            f"{_states(wanted)}; then {'fail the controller over' if self.capture.live else 'start brokers'}"
         )
 
     def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
+        epoch, leader, others = self._leader_above(topic, number, latest)
+        return _state(epoch, leader), others
+
+    def _leader_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[int, str, list[int]]:
+        """Return the least leader epoch above those of logs, who leads with it, and whose logs may have more."""
         newest, are_one = self._newest(topic, number, latest)
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
         which = which if are_one else f"that of {brokers(newest)} with {LATEST}"
         others = [b for b in topic.partitions.get(number, ()) if b not in latest]
-        return _state(max(latest.values()) + EPOCHS_ABOVE, which), others
+        return max(latest.values()) + EPOCHS_ABOVE, which, others
 
     def _inside(self, way_out: str, observations: Iterable[Observation]) -> str:
         """Return a way out that restarts leaders, without those that are no replicas: none could lead after them."""
@@ -967,19 +1051,14 @@ class Advice:
         Kafka: ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions takes the first live replica as leader at
         epoch 0, and all live ones as ISR, whatever their logs have.
         """
-        states: list[str] = []
-        for place in places:
-            latest = self._latest_epochs(place)
-            if latest:
-                wanted = self._state_above(place.topic, place.partition, latest)[0]
-                states.append(f"that of {place.name} with {wanted}")
+        known = [(place, latest) for place in places if (latest := self._latest_epochs(place))]
+        states = [(place.name, *self._leader_above(place.topic, place.partition, e)[:2]) for place, e in known]
         if states:
-            more = [f"and of {len(states) - MOST} more partitions"] * (len(states) > MOST)
             yield (
                 "but not before you know whose records the logs are: the first live replica would lead, whatever its "
                 "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
-                f"{'; '.join([*states[:MOST], *more])}; to begin with empty logs, move the directories away while "
-                "their brokers are stopped"
+                f"{_states(states)}; to begin with empty logs, move the directories away while their brokers are "
+                "stopped"
             )
 
     def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:
@@ -1126,3 +1205,15 @@ def _key(one: Observation) -> tuple[str, int] | None:
 
 def _state(epoch: int, leader: str) -> str:
     return f"a leader_epoch of {epoch} or more, and {leader} as leader and only ISR member"
+
+
+def _states(wanted: Iterable[tuple[str, int, str]]) -> str:
+    """Return the states of partitions by their leader epochs and leaders: one epoch, the highest, is enough for all."""
+    found: dict[str, tuple[int, list[str]]] = {}
+    for name, epoch, leader in wanted:
+        least, names = found.get(leader, (0, []))
+        found[leader] = max(least, epoch), [*names, name]
+    return "; ".join(
+        f"{each(names, 'that', 'those')} of {listed(names)} with {_state(epoch, leader)}"
+        for leader, (epoch, names) in found.items()
+    )

@@ -1090,8 +1090,8 @@ BROKER_DOWN = FindingKind(
     NOTE,
     "a broker is down",
     (),
-    now="its replicas are out of the ISR",
-    later="nothing, while the other replicas live",
+    now="its replicas are out of the ISR, where others live in it: acks=all fails where min.insync.replicas needs them",
+    later="nothing, while other ISR members live",
     way_out="start it",
     acts=Act.START,
 )

@@ -23,7 +23,14 @@ from kwalk.model.kafka.snapshots.at_rest import (
     reassignment_of,
     replicas_without_log,
 )
-from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import (
+    Broker,
+    Capture,
+    CapturedPartitionState,
+    Directory,
+    Topic,
+    topic_label,
+)
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     assigns_ids_at_once,
@@ -296,15 +303,17 @@ class Findings:
         capture = self.capture
         for topic in topics_of_kraft(capture):
             for number, state in topic.states.items():
-                able = capture.electable & set(state.isr) - offline_replicas(capture, topic, number)
-                observed = None if able else self.situations.of(topic, number)
-                if observed is not None:
-                    place = _Place(topic, number, observed)
-                    self.lineages(place)  # which broker may start depends on them
-                    yield self._without_leader(place)
-                elif not able:
-                    name = f"{topic_label(topic.name)}-{number}"
-                    yield _observation(kinds.NOT_JUDGED, name, "more than 7 brokers", topic=topic.name)
+                if not self._is_able(topic, number, state):
+                    yield self._unserved(topic, number)
+
+    def _is_able(self, topic: Topic, number: int, state: CapturedPartitionState) -> bool:
+        """Whether a partition has an ISR member to elect."""
+        return bool(self.capture.electable & set(state.isr) - offline_replicas(self.capture, topic, number))
+
+    def _unserved(self, topic: Topic, number: int) -> Observation:
+        place = _Place(topic, number, self.situations.whole(topic, number))
+        self.lineages(place)  # which broker may start depends on them
+        return self._without_leader(place)
 
     def _of_migration(self) -> Iterator[Observation]:
         if self.capture.migration is None and self.capture.image is None:
@@ -354,8 +363,11 @@ class Findings:
         label = topic_label(topic.name)
         places: list[_Place] = []
         for partition in sorted({*topic.partitions, *topic.states}):
-            observed = self.situations.of(topic, partition)
-            if observed is None:
+            observed, state = self.situations.of(topic, partition), topic.states.get(partition)
+            is_marked = topic.name in self.capture.deleting or partition not in topic.partitions
+            if observed is None and state is not None and not is_marked and not self._is_able(topic, partition, state):
+                yield self._unserved(topic, partition)
+            elif observed is None:
                 yield _observation(kinds.NOT_JUDGED, f"{label}-{partition}", "more than 7 brokers", topic=topic.name)
             else:
                 places.append(_Place(topic, partition, observed))
@@ -772,7 +784,8 @@ class Findings:
         inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
         foreign = self._foreign(place)
-        late = [b for b in outside if b not in refusing and place.broker(b.broker) not in foreign]
+        having = self._truncating(place)
+        late = [b for b in outside if b not in refusing and place.broker(b.broker) not in {*foreign, *having}]
         if not unserved:
             yield from self._on_brokers(
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
@@ -783,6 +796,13 @@ class Findings:
             late = [b for b in late if b not in bare]
             yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _truncating(self, place: _Place) -> set[int]:
+        """Return the replicas with records that the leader lacks: they lose them when they follow it."""
+        topic, number = place.topic, place.partition
+        leader = topic.states[number].leader if number in topic.states else None
+        lacking = members_lacking_records(self.capture, topic, number)
+        return {*lost_records(self.capture, topic, number), *(() if leader is None else lacking.get(leader, ()))}
 
     def _of_earlier_logs(self, kind: FindingKind, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         if ahead:

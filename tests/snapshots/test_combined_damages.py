@@ -136,7 +136,7 @@ def test_a_log_without_id_that_began_as_the_others_has_later_records_of_the_topi
     found = cluster("2.6.2", ids=dict.fromkeys(IDS))
     stop(found, 3)
     found["brokers"]["3"]["dirs"]["orders-0"] = log(None, (*EPOCHS, (7, 90)))
-    assert "look at the log of brokers 1 and 2 first" in ways_out(found)["state-is-behind-the-logs"]
+    assert "look at the logs of orders-0 on brokers 1 and 2 first" in ways_out(found)["state-is-behind-the-logs"]
     found["brokers"]["3"]["dirs"]["orders-0"] = log(None, (*EPOCHS, (7, 90)), crc=8)
     assert "down-broker-has-another-log" in ways_out(found)
 

@@ -23,6 +23,15 @@ FOLDER = Path(__file__).with_name("reported")
 CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
+    "each-broker-is-an-only-isr-member": {"no-live-isr"},
+    "two-isr-members-lack-records-of-each-other": {"isr-member-lacks-records"},
+    "directories-removed-of-replicas-and-only-replicas": {"isr-member-has-no-log"},
+    "leaders-were-written-by-hand": {"leader-written-by-hand"},
+    "restored-states-of-three-leaders": {"state-is-behind-the-logs"},
+    "empty-isr-and-the-last-log-is-down": {"empty-isr"},
+    "replaced-disk-of-the-only-isr-member": {"leader-lacks-records", "replica-has-no-log"},
+    "failed-disk-of-an-only-isr-member-and-of-another": {"offline-log-directory", "offline-replica"},
+    "nine-replicas-without-a-leader": {"no-live-isr"},
     "copying-without-a-leader": {"no-live-isr"},
     "dual-write-one-id-in-two-modes": {"migration-is-not-safe"},
     "dual-write-with-an-old-copy-of-krafts-log": {"migration-is-not-shown"},
@@ -223,7 +232,7 @@ def test_no_leader_is_elected_over_logs_before_it_is_known_whose_they_are() -> N
     """A new controller takes the first live replica, though the logs of the others are longer."""
     way_out = ways_out("znodes-written-again-without-states")["partition-without-state"]
     assert "but not before you know whose records the logs are" in way_out
-    assert "that of orders-0 with a leader_epoch of 13 or more" in way_out
+    assert "those of orders-0 and orders-1 with a leader_epoch of 13 or more" in way_out
 
 
 def test_a_leader_that_is_no_replica_is_not_restarted() -> None:
@@ -600,6 +609,93 @@ def test_no_failover_or_restart_makes_a_leader_that_lacks_committed_records(name
 def test_a_leader_that_lives_beside_an_empty_isr_is_left_alone() -> None:
     found = ways_out("isr-is-empty-and-the-leader-lives")["empty-isr"]
     assert found.startswith("broker 2 may still lead orders-0: neither stop it nor elect another")
+
+
+def test_what_is_lost_is_said_of_the_brokers_that_had_it() -> None:
+    name = "each-broker-is-an-only-isr-member"
+    for text in ways_out(name).values():
+        assert (
+            "if broker 0 is gone for good, what only broker 0 had of orders-0 and __consumer_offsets-0 is lost" in text
+        )
+        assert "if brokers 0, 1 and 2 are gone" not in text
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["topics"] = {"orders": capture["topics"]["orders"]}
+    capture["topics"]["orders"]["znode"]["partitions"] = {"0": [0], "1": [1], "2": [2]}
+    for broker in capture["brokers"].values():
+        broker["dirs"] = None
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "with empty ones it would lead orders-1, without the records" in kinds["no-live-isr"].way_out
+    assert "the other replicas" not in kinds["no-live-isr"].way_out
+
+
+def test_a_disk_may_have_failed_of_which_no_broker_was_asked() -> None:
+    capture = json.loads(CLUSTERS["each-broker-is-an-only-isr-member"].read_text())
+    capture["brokers"]["1"]["alive"] = True
+    capture |= {"broker_ids": [1], "controller": 1}
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["leader-not-elected"].way_out.startswith("see whether the ISR member's disk has failed")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("leaders-were-written-by-hand", "leader-written-by-hand"),
+        ("restored-states-of-three-leaders", "state-is-behind-the-logs"),
+    ],
+)
+def test_all_states_are_written_before_the_only_failover(name: str, kind: str) -> None:
+    """A failover between two of them would make the others take effect as they are."""
+    way_out = ways_out(name)[kind]
+    assert way_out.count("fail the controller over") == 1 and "--plan" not in way_out
+    assert all(f"and broker {leader} as leader and only ISR member" in way_out for leader in (1001, 1002, 1003))
+    if name == "leaders-were-written-by-hand":
+        assert "those of orders-0 and orders-3 with a leader_epoch of 15 or more, and broker 1002 as leader" in way_out
+
+
+def test_a_dead_broker_is_not_given_up_whose_log_may_end_last() -> None:
+    """The ISR is empty: no live ISR member has what was acknowledged."""
+    name = "empty-isr-and-the-last-log-is-down"
+    assert ways_out(name)["broker-down"].endswith(
+        "do not give broker 5 up: it may have the last copy of records of orders-4"
+    )
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["brokers"]["5"]["dirs"]["orders-4"] = capture["brokers"]["1"]["dirs"]["orders-4"]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "if broker 5 is gone for good, reassign its replicas" in kinds["broker-down"].way_out
+    assert "an unclean election of brokers 1 or 2, or" in kinds["empty-isr"].way_out
+
+
+def test_a_replica_with_records_that_its_leader_lacks_is_not_waited_for() -> None:
+    """It would truncate them; what raises the leader epoch makes it do so at once."""
+    assert set(ways_out("replaced-disk-of-the-only-isr-member")) == {"leader-lacks-records", "replica-has-no-log"}
+
+
+def test_no_broker_stops_that_leads_with_records_which_others_lack() -> None:
+    """Each has lost another partition's end: the one that stopped would leave its partition to one without records."""
+    name = "two-isr-members-lack-records-of-each-other"
+    way_out = ways_out(name)["isr-member-lacks-records"]
+    for partition, lacking in (("orders-0", 1003), ("orders-2", 1001)):
+        assert f"reassign {partition} to its replicas but broker {lacking} (kafka-reassign-partitions.sh" in way_out
+        assert f"do not stop broker {lacking}: it leads other partitions" in way_out
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["brokers"]["1001"]["dirs"]["orders-2"] = capture["brokers"]["1002"]["dirs"]["orders-2"]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "stop broker 1003 with a controlled shutdown" in kinds["isr-member-lacks-records"].way_out
+
+
+def test_what_only_a_process_has_is_saved_before_its_broker_restarts() -> None:
+    """What is not to be done of few partitions comes before what is to be done of many."""
+    way_out = ways_out("directories-removed-of-replicas-and-only-replicas")["isr-member-has-no-log"]
+    assert way_out.startswith("inspect again; if it is still so, do not stop broker 1002, and let no controller fail")
+    assert "no live ISR member shows a log of single-0 and single-1 on its disk" in way_out
+    assert "; when that is done, restart broker 1002 with a controlled shutdown" in way_out
+    assert "it leads orders-0, orders-1, orders-2 and orders-3, and they copy from it" in way_out
+
+
+def test_no_partition_without_a_leader_is_to_get_an_isr_member() -> None:
+    """The broker with the failed disk restarts: it is no ISR member that serves them."""
+    found = ways_out("failed-disk-of-an-only-isr-member-and-of-another")
+    assert found["offline-replica"].endswith("and restart the broker")
 
 
 # Plans.
