@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     fetches_by_topic_id,
     listed,
     lost_topics,
+    other_topic_of,
     refused_at_start,
     sent_id,
 )
@@ -154,10 +155,11 @@ class Advice:
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.alone: dict[int, list[str]] = {}
+        electable = capture.electable  # no leader without a registration gets another ISR member
         for topic in capture.topics.values():
             for number, state in topic.states.items() if topic.name not in capture.deleting else ():
                 failed = offline_replicas(capture, topic, number)
-                live = [b for b in state.isr if capture.brokers[b].alive and b not in failed]
+                live = [b for b in state.isr if b in electable and b not in failed]
                 if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
                     self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
 
@@ -597,7 +599,7 @@ class Advice:
         for one in observations:
             found.setdefault(made(evolve(one, subject=PLACES)), []).append(one.subject)
         sentences = [text.replace(PLACES, listed(names)) for text, names in found.items()]
-        return sorted(sentences, key=lambda text: not text.startswith(("do not ", "keep ")))
+        return sorted(sentences, key=lambda text: not text.startswith(("do not ", "keep ", "leave ")))
 
     @staticmethod
     def _joined(sentences: Iterable[str], most: int = MOST) -> str:
@@ -616,24 +618,30 @@ class Advice:
         for one in observations:
             key = one.fields["topic"], int(one.fields["partition"])
             found.setdefault(key, []).append(int(one.fields["brokers"]))
-        where = [f"{topic_label(name)}-{number} on {brokers(hosts)}" for (name, number), hosts in found.items()]
-        yield f"keep {listed(where)}: do not write to the topic, delete it, or make the broker a replica of it"
-        yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
-        states = []
+        where, states = dict[str, list[str]](), dict[str, list[tuple[str, int, str]]]()
         for (name, number), hosts in found.items():
-            topic = self.capture.topics[name]
+            topic, label = self.capture.topics[name], f"{topic_label(name)}-{number}"
             least, known = topic.states[number].leader_epoch, self._latest(topic, number, hosts)
-            wanted = self._state_above(topic, number, {b: max(least, known.get(b, 0)) for b in hosts})[0]
-            states.append(f"{topic_label(name)}-{number} the replicas {listed(list(map(str, hosts)))}, and {wanted}")
-        yield (
-            "if ZooKeeper was restored from a backup, write while the brokers are stopped: "
-            f"{'; '.join(states[:MOST])}{'; and so on' * (len(states) > MOST)}"
-        )
+            epoch, leader, _ = self._leader_above(topic, number, {b: max(least, known.get(b, 0)) for b in hosts})
+            where.setdefault(brokers(hosts), []).append(label)
+            states.setdefault(listed(list(map(str, hosts))), []).append((label, epoch, leader))
+        kept = listed([f"{listed(names)} on {hosts}" for hosts, names in where.items()])
+        yield f"keep {kept}: do not write to the topic, delete it, or make the broker a replica of it"
+        yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
+        written = (f"{_states(wanted)}, and the replicas {hosts}" for hosts, wanted in states.items())
+        yield f"if ZooKeeper was restored from a backup, write while the brokers are stopped: {'; '.join(written)}"
 
     # Topic ids.
 
     def _cause(self, kind: FindingKind, places: Sequence[PartitionLogs]) -> str:
         """Return how the logs got other ids: what the znode shows of it, or both possibilities."""
+        copied = [(place.topic, others) for place in places if (others := self._others(place.topic))]
+        if copied:
+            topic, others = copied[0]
+            return (
+                f"the logs of {topic_label(topic.name)} have the id of topic {listed(others)}: directories were copied "
+                "from it, or a hand wrote the id"
+            )
         created_again = [place for place in places if place.lineages.earlier]
         if created_again:
             topic = created_again[0].topic
@@ -674,8 +682,10 @@ class Advice:
                 keeping = (
                     f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
                 )
-                if len(ids) > 1:
-                    keeping = "one broker after the other, stop it, remove partition.metadata there, and start it"
+                if len(ids) > 1 or self._others(topic):
+                    keeping = (
+                        f"one broker after the other, stop it, remove partition.metadata of {label} there, and start it"
+                    )
                 yield (
                     f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
                     f"to begin with empty logs, move the directories of {label} away while their brokers are stopped "
@@ -685,6 +695,11 @@ class Advice:
                 yield (
                     f"no id in the znode fits the logs of all partitions of {label}: one broker after the other, stop "
                     f"it, remove partition.metadata of {label} there, and start it"
+                )
+            elif ids and topic.topic_id is not None and topic.topic_id not in ids and self._others(topic):
+                yield (
+                    f"one broker after the other, stop it, remove partition.metadata of {label} there, and start it: "
+                    f"the logs have the id of topic {listed(self._others(topic))}, which no second topic may get"
                 )
             elif ids and topic.topic_id is not None and topic.topic_id not in ids:
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
@@ -708,6 +723,11 @@ class Advice:
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
         return f"{way_out}{but}{listed(older)}" if older else way_out
+
+    def _others(self, topic: Topic) -> list[str]:
+        """Return the topics whose ids logs of a topic have."""
+        found = {other_topic_of(self.capture, topic, identity) for identity in self._ids(topic)}
+        return sorted(topic_label(name) for name in found if name is not None)
 
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""
@@ -1128,7 +1148,7 @@ class Advice:
     def _of_strays(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about stray logs; those of topics that do not exist are one sentence for their brokers."""
         without: dict[tuple[str, bool], list[str]] = {}
-        lost = lost_topics(self.capture)
+        lost, strays = lost_topics(self.capture), list[Observation]()
         for one in observations:
             topic = self.capture.topics.get(one.fields["topic"])
             number = int(one.fields["partition"])
@@ -1138,7 +1158,8 @@ class Advice:
                 is_lost = bool(lost) and (topic is None or one.fields["topic"] in lost)
                 without.setdefault((one.fields.get("brokers", ""), is_lost), []).append(one.subject)
             else:
-                yield self._of_stray(one)
+                strays.append(one)
+        yield from self._grouped(self._of_stray, strays)
         for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"

@@ -24,6 +24,7 @@ CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
     "each-broker-is-an-only-isr-member": {"no-live-isr"},
+    "topic-was-copied-with-its-directories": {"leader-refuses-topic-id"},
     "two-isr-members-lack-records-of-each-other": {"isr-member-lacks-records"},
     "directories-removed-of-replicas-and-only-replicas": {"isr-member-has-no-log"},
     "leaders-were-written-by-hand": {"leader-written-by-hand"},
@@ -321,7 +322,10 @@ def test_records_that_no_replica_has_are_kept_where_they_are() -> None:
     """The replicas have begun empty logs; a replica that got the old log would truncate it."""
     text = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]
     assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: do not write to the topic, delete it")
-    assert "clicks-0 the replicas 2, and a leader_epoch of 18 or more, and broker 2 as leader" in text
+    wanted = (
+        "that of clicks-0 with a leader_epoch of 18 or more, and broker 2 as leader and only ISR member, and the re"
+    )
+    assert f"{wanted}plicas 2" in text
     found = ways_out("restored-before-a-reassignment")
     for name in ("no-live-isr", "broker-down"):
         assert "but first see to orders-0, whose records are on brokers that are no replicas" in found[name]
@@ -681,6 +685,30 @@ def test_no_broker_stops_that_leads_with_records_which_others_lack() -> None:
     capture["brokers"]["1001"]["dirs"]["orders-2"] = capture["brokers"]["1002"]["dirs"]["orders-2"]
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert "stop broker 1003 with a controlled shutdown" in kinds["isr-member-lacks-records"].way_out
+
+
+def test_no_topic_gets_the_id_of_another_one() -> None:
+    """No controller starts with two topics of one id; the logs take that of the znode where they have none."""
+    name = "topic-was-copied-with-its-directories"
+    found = inspected(name)
+    (kind,) = found.by_kind()
+    assert kind.cause.startswith("the logs of b have the id of topic a: directories were copied")
+    assert "one broker after the other, stop it, remove partition.metadata of b there" in kind.way_out
+    assert "write the id" not in kind.way_out
+    assert not any(one.name.startswith("write-topic-id") for one in recovery_problem(CLUSTERS[name]).procedures)
+    capture = json.loads(CLUSTERS[name].read_text())
+    del capture["topics"]["a"]
+    kinds = inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()
+    assert any("write the id" in one.way_out for one in kinds)
+
+
+def test_a_broker_without_a_registration_gets_no_other_isr_member() -> None:
+    """It restarts to register: the controller that takes it for dead lets nobody join the ISR."""
+    capture = json.loads(CLUSTERS["two-isr-members-lack-records-of-each-other"].read_text())
+    capture["broker_ids"].remove(1003)
+    capture["topics"]["orders"]["partition_state"]["1"].update({"isr": [1003], "leader": 1003})
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "let orders-1 get another ISR member" not in kinds["broker-not-registered"].way_out
 
 
 def test_what_only_a_process_has_is_saved_before_its_broker_restarts() -> None:

@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed
+from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed, other_topic_of
 from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
@@ -138,7 +138,7 @@ class Catalogue:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
             return []
         found = {identity for part in self.parts if part.topic.name == topic.name for identity in part.ids}
-        return sorted(found - {topic.topic_id})
+        return sorted(one for one in found - {topic.topic_id} if other_topic_of(self.capture, topic, one) is None)
 
     def _strays(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions of which a broker has a directory and is no replica."""
