@@ -593,20 +593,20 @@ class Advice:
             yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
     @staticmethod
-    def _grouped(made: Callable[[Observation], str], observations: Iterable[Observation]) -> list[str]:
+    def _grouped(advise: Callable[[Observation], str], observations: Iterable[Observation]) -> list[str]:
         """Return what is made of findings, once for places of which it says the same; what not to do comes first."""
         found: dict[str, list[str]] = {}
         for one in observations:
-            found.setdefault(made(evolve(one, subject=PLACES)), []).append(one.subject)
+            found.setdefault(advise(evolve(one, subject=PLACES)), []).append(one.subject)
         sentences = [text.replace(PLACES, listed(names)) for text, names in found.items()]
         return sorted(sentences, key=lambda text: not text.startswith(("do not ", "keep ", "leave ")))
 
     @staticmethod
-    def _joined(sentences: Iterable[str], most: int = MOST) -> str:
+    def _joined(sentences: Iterable[str], limit: int = MOST) -> str:
         """Join the first sentences. A failover that several end with comes once, when all that it reads is written."""
         found = list(dict.fromkeys(sentence for sentence in sentences if sentence))
-        shown, then = found[:most], "; then fail the controller over"
-        more = ["kwalk diagnose --plan has all steps"] * (len(found) > most)
+        shown, then = found[:limit], "; then fail the controller over"
+        more = ["kwalk diagnose --plan has all steps"] * (len(found) > limit)
         if sum(sentence.endswith(then) for sentence in shown) > 1:
             shown = [one.removesuffix(then) for one in shown]
             more.append("once all are written, fail the controller over")
@@ -676,31 +676,24 @@ class Advice:
             known = [place for (topic, _), place in self.logs.items() if topic == name]
             again = [place for place in known if place.is_created_again]
             topic, label = known[0].topic, topic_label(name)
-            ids = self._ids(topic)
+            ids, removed = self._ids(topic), f"remove partition.metadata of {label} there"
             if again:
                 kept = sorted({b for place in again for b in place.kept})
                 keeping = (
                     f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
                 )
                 if len(ids) > 1 or self._others(topic):
-                    keeping = (
-                        f"one broker after the other, stop it, remove partition.metadata of {label} there, and start it"
-                    )
+                    keeping = f"one broker after the other, stop it, {removed}, and start it"
                 yield (
                     f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
                     f"to begin with empty logs, move the directories of {label} away while their brokers are stopped "
                     "(kwalk diagnose --plan has both)"
                 )
-            elif len(ids) > 1:
-                yield (
-                    f"no id in the znode fits the logs of all partitions of {label}: one broker after the other, stop "
-                    f"it, remove partition.metadata of {label} there, and start it"
-                )
-            elif ids and topic.topic_id is not None and topic.topic_id not in ids and self._others(topic):
-                yield (
-                    f"one broker after the other, stop it, remove partition.metadata of {label} there, and start it: "
-                    f"the logs have the id of topic {listed(self._others(topic))}, which no second topic may get"
-                )
+            elif len(ids) > 1 or self._others(topic):
+                why = f"no id in the znode fits the logs of all partitions of {label}"
+                if self._others(topic):
+                    why = f"the logs of {label} have the id of {listed(self._others(topic))}, and two topics must not"
+                yield f"{why}: one broker after the other, stop it, {removed}, and start it"
             elif ids and topic.topic_id is not None and topic.topic_id not in ids:
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
                 restarting |= set(refused_at_start(self.capture, topic))
@@ -724,9 +717,9 @@ class Advice:
         but = "; but first write what is older than the logs, "
         return f"{way_out}{but}{listed(older)}" if older else way_out
 
-    def _others(self, topic: Topic) -> list[str]:
+    def _others(self, own: Topic) -> list[str]:
         """Return the topics whose ids logs of a topic have."""
-        found = {other_topic_of(self.capture, topic, identity) for identity in self._ids(topic)}
+        found = {other_topic_of(self.capture, own, identity) for identity in self._ids(own) - {own.topic_id}}
         return sorted(topic_label(name) for name in found if name is not None)
 
     def _ids(self, topic: Topic) -> set[str]:
@@ -1047,12 +1040,12 @@ class Advice:
         epoch, leader, others = self._leader_above(topic, number, latest)
         return _state(epoch, leader), others
 
-    def _leader_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[int, str, list[int]]:
+    def _leader_above(self, own: Topic, number: int, latest: Mapping[int, int]) -> tuple[int, str, list[int]]:
         """Return the least leader epoch above those of logs, who leads with it, and whose logs may have more."""
-        newest, are_one = self._newest(topic, number, latest)
+        newest, are_one = self._newest(own, number, latest)
         which = f"broker {newest[0]}" if len(newest) == 1 else f"that of {brokers(newest)} whose log ends last"
         which = which if are_one else f"that of {brokers(newest)} with {LATEST}"
-        others = [b for b in topic.partitions.get(number, ()) if b not in latest]
+        others = [b for b in own.partitions.get(number, ()) if b not in latest]
         return max(latest.values()) + EPOCHS_ABOVE, which, others
 
     def _inside(self, way_out: str, observations: Iterable[Observation]) -> str:
@@ -1228,10 +1221,10 @@ def _state(epoch: int, leader: str) -> str:
     return f"a leader_epoch of {epoch} or more, and {leader} as leader and only ISR member"
 
 
-def _states(wanted: Iterable[tuple[str, int, str]]) -> str:
+def _states(needs: Iterable[tuple[str, int, str]]) -> str:
     """Return the states of partitions by their leader epochs and leaders: one epoch, the highest, is enough for all."""
     found: dict[str, tuple[int, list[str]]] = {}
-    for name, epoch, leader in wanted:
+    for name, epoch, leader in needs:
         least, names = found.get(leader, (0, []))
         found[leader] = max(least, epoch), [*names, name]
     return "; ".join(

@@ -306,12 +306,12 @@ class Findings:
                 if not self._is_able(topic, number, state):
                     yield self._unserved(topic, number)
 
-    def _is_able(self, topic: Topic, number: int, state: CapturedPartitionState) -> bool:
+    def _is_able(self, one: Topic, number: int, state: CapturedPartitionState) -> bool:
         """Whether a partition has an ISR member to elect."""
-        return bool(self.capture.electable & set(state.isr) - offline_replicas(self.capture, topic, number))
+        return bool(self.capture.electable & set(state.isr) - offline_replicas(self.capture, one, number))
 
-    def _unserved(self, topic: Topic, number: int) -> Observation:
-        place = _Place(topic, number, self.situations.whole(topic, number))
+    def _unserved(self, one: Topic, number: int) -> Observation:
+        place = _Place(one, number, self.situations.whole(one, number))
         self.lineages(place)  # which broker may start depends on them
         return self._without_leader(place)
 

@@ -396,7 +396,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
 
-def other_topic_of(capture: Capture, topic: Topic, identity: str) -> str | None:
+def other_topic_of(capture: Capture, own: Topic, identity: str) -> str | None:
     """Return another topic that has an id, in ZooKeeper and as far as its logs show: no second znode may get it.
 
     Directories that were copied from a topic to another have it. One whose own logs have another id is to get that id.
@@ -404,7 +404,7 @@ def other_topic_of(capture: Capture, topic: Topic, identity: str) -> str | None:
     Kafka: ControllerContext.addTopicId: no controller starts with two topics of one id.
     """
     for other in capture.topics.values():
-        if other.name != topic.name and other.topic_id == identity:
+        if other.name != own.name and other.topic_id == identity:
             logs = (capture.directory(b, other.name, n) for n, held in other.partitions.items() for b in held)
             ids = {log.topic_id for log in logs if log is not None} - {None}
             if not ids or identity in ids:
