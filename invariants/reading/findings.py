@@ -13,6 +13,7 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
+    MOST_BROKERS,
     Broken,
     Evaluation,
     Observed,
@@ -22,6 +23,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     reassignment_of,
     replicas_without_log,
+    without_alike,
 )
 from kwalk.model.kafka.snapshots.capture import (
     Broker,
@@ -103,14 +105,24 @@ class _Place:
     def name(self) -> str:
         return f"{topic_label(self.topic.name)}-{self.partition}"
 
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """All brokers that take part."""
+        return (*self.observed.brokers, *self.observed.alike)
+
     def is_live_replica(self, broker: int) -> bool:
         """Whether a broker is a replica of the partition, and serves it if it is told to."""
+        if broker in self.observed.alike:
+            return True
         one = self.observed.situation.brokers[self.observed.brokers.index(broker)]
         return one.replica and one.alive
 
     def refuses_all(self, broker: int) -> bool:
         """Whether a broker's log is of an earlier topic, so that it refuses every request: another kind says so."""
-        return self.observed.situation.brokers[self.observed.brokers.index(broker)].earlier
+        return (
+            broker not in self.observed.alike
+            and self.observed.situation.brokers[self.observed.brokers.index(broker)].earlier
+        )
 
     def broker(self, number: int | None) -> int | None:
         """Return the real id of a broker of the situation."""
@@ -363,7 +375,7 @@ class Findings:
         label = topic_label(topic.name)
         places: list[_Place] = []
         for partition in sorted({*topic.partitions, *topic.states}):
-            observed, state = self.situations.of(topic, partition), topic.states.get(partition)
+            observed, state = self._fitting(topic, partition), topic.states.get(partition)
             is_marked = topic.name in self.capture.deleting or partition not in topic.partitions
             if observed is None and state is not None and not is_marked and not self._is_able(topic, partition, state):
                 yield self._unserved(topic, partition)
@@ -399,6 +411,11 @@ class Findings:
             text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
             yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
+
+    def _fitting(self, one: Topic, number: int) -> Observed | None:
+        """Return the situation of a partition, without brokers that are alike if there are too many."""
+        found = self.situations.of(one, number) or without_alike(self.situations.whole(one, number))
+        return found if len(found.brokers) <= MOST_BROKERS else None
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
         """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
@@ -572,7 +589,7 @@ class Findings:
             return
         leader = place.topic.states[place.partition].leader
         leads = leader in found and self.capture.brokers[leader].alive
-        logs = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.observed.brokers}
+        logs = {b: self.capture.directory(b, place.topic.name, place.partition) for b in place.brokers}
         ends = {b: log.end for b, log in logs.items() if log is not None and b in found}
         having = sorted({b for others in found.values() for b in others})
         marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
@@ -623,7 +640,7 @@ class Findings:
     def _without_leader(self, place: _Place) -> Observation:
         """Return why a partition has no leader, as no broker of its ISR serves it."""
         known = place.observed.situation.brokers
-        live = [str(b) for b in place.observed.brokers if place.is_live_replica(b)]
+        live = [str(b) for b in place.brokers if place.is_live_replica(b)]
         text = f"{_isr(place)}{USED_FOR.get(place.topic.name, '')}"
         if any(one.offline and one.in_isr for one in known):
             failed = [place.observed.brokers[n] for n, one in enumerate(known) if one.offline]
@@ -773,7 +790,7 @@ class Findings:
         """Return which logs of a partition are related."""
         key = place.topic.name, place.partition
         if key not in self._lineages:
-            self._lineages[key] = self.situations.lineages(place.topic, place.partition, place.observed.brokers)
+            self._lineages[key] = self.situations.lineages(place.topic, place.partition, place.brokers)
         return self._lineages[key]
 
     def _of_followers(self, place: _Place, broken: Mapping[str, list[Broken]], unserved: bool) -> Iterator[Observation]:
@@ -813,7 +830,7 @@ class Findings:
 
     def _ahead(self, place: _Place) -> dict[int, int]:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
-        return epochs_ahead(self.capture, place.topic, place.partition, place.observed.brokers)
+        return epochs_ahead(self.capture, place.topic, place.partition, place.brokers)
 
     def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
         held, sent = _held(place), _sent(place)

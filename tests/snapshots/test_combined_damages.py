@@ -515,7 +515,7 @@ def test_no_log_is_the_newest_while_another_one_is_on_a_failed_disk() -> None:
     snapshot["topics"]["orders"]["partition_state"]["0"]["leader_epoch"] = 2
     found = problem(snapshot)
     assert found.left_out == ("orders-0",) and "the log on the failed disk of broker 3" in " ".join(found.notes)
-    assert "look at the log of broker 3 first" in ways_out(snapshot)["state-is-behind-the-logs"]
+    assert "look at the logs of orders-0 on broker 3 first" in ways_out(snapshot)["state-is-behind-the-logs"]
 
 
 def test_a_state_that_no_controller_has_read_was_taken_up_by_no_leader() -> None:

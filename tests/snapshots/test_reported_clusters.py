@@ -687,6 +687,29 @@ def test_no_broker_stops_that_leads_with_records_which_others_lack() -> None:
     assert "stop broker 1003 with a controlled shutdown" in kinds["isr-member-lacks-records"].way_out
 
 
+def test_brokers_that_are_alike_are_not_too_many() -> None:
+    """One that differs is found among them; what says nothing of nine replicas would be an alarm for good."""
+
+    def found(**changes: object) -> dict[str, str]:
+        capture = json.loads(CLUSTERS["nine-replicas-without-a-leader"].read_text())
+        capture["brokers"]["9"]["alive"] = True
+        capture["topics"]["_schemas"]["cleanup_policy"] = "delete"
+        state = {"leader": 1, "isr": list(range(1, 10))}
+        capture["topics"]["_schemas"]["partition_state"]["0"] |= state
+        capture["broker_ids"].append(9)
+        capture["brokers"]["8"]["dirs"]["_schemas-0"] |= changes
+        for broker in capture["brokers"].values():
+            broker["metadata_cache"] = None
+        kinds = inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()
+        return {one.name: one.way_out for one in kinds if one.severity is not Severity.NOTE}
+
+    assert not found()
+    empty = {"files": {"00000000000000000000.log": 0}, "first_batch": None, "leader_epoch_checkpoint": "0\n0\n"}
+    assert "stop broker 8 with a controlled shutdown" in found(**empty, high_watermark=0)["isr-member-lacks-records"]
+    other = {"base_offset": 0, "leader_epoch": 0, "timestamp": 1, "crc": 8}
+    assert "to keep those of broker 8, stop brokers" in found(first_batch=other)["replicas-diverged"]
+
+
 def test_no_topic_gets_the_id_of_another_one() -> None:
     """No controller starts with two topics of one id; the logs take that of the znode where they have none."""
     name = "topic-was-copied-with-its-directories"

@@ -155,11 +155,34 @@ class Situation:
 
 @frozen
 class Observed:
-    """A situation in a capture, with the real brokers and topic ids that its numbers stand for."""
+    """A situation in a capture, with the real brokers and topic ids that its numbers stand for.
+
+    `alike` are brokers that are left out, as the situation has others like them.
+    """
 
     situation: Situation
     brokers: tuple[int, ...]
     ids: tuple[str, ...]
+    alike: tuple[int, ...] = ()
+
+
+def without_alike(observed: Observed) -> Observed:
+    """Return what is observed with two of the followers in the ISR that are alike in all, and as they are to be."""
+    situation = observed.situation
+    named = {one.cached[0] for one in situation.brokers if one.cached is not None}
+    seen, left, kept = dict[BrokerSituation, int](), list[int](), list[int]()
+    for number, one in enumerate(situation.brokers):
+        seen[one] = seen.get(one, 0) + 1
+        follows = one.replica and one.in_isr and one.alive and one.registered and not (one.leads or one.controller)
+        is_sound = follows and one.directory and not one.earlier and one.file in (None, situation.topic_id)
+        (left if is_sound and seen[one] > 2 and number not in named else kept).append(number)
+    places = {number: place for place, number in enumerate(kept)}
+    known = tuple(
+        evolve(one, cached=one.cached and (None if one.cached[0] is None else places[one.cached[0]], one.cached[1]))
+        for one in (situation.brokers[number] for number in kept)
+    )
+    real, alike = (tuple(observed.brokers[number] for number in numbers) for numbers in (kept, left))
+    return Observed(evolve(situation, brokers=known), real, observed.ids, alike)
 
 
 def without_logs(observed: Observed, brokers: Collection[int]) -> Observed:
