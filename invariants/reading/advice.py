@@ -522,7 +522,8 @@ class Advice:
         for one in self.observations:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
-            if broker in having and not any(self.capture.brokers[b].alive for b in having):
+            goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
+            if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)
         return list(dict.fromkeys(one.subject for one in found))
 

@@ -671,7 +671,17 @@ def test_a_dead_broker_is_not_given_up_whose_log_may_end_last() -> None:
 
 def test_a_replica_with_records_that_its_leader_lacks_is_not_waited_for() -> None:
     """It would truncate them; what raises the leader epoch makes it do so at once."""
-    assert set(ways_out("replaced-disk-of-the-only-isr-member")) == {"leader-lacks-records", "replica-has-no-log"}
+    name = "replaced-disk-of-the-only-isr-member"
+    assert set(ways_out(name)) == {"leader-lacks-records", "replica-has-no-log"}
+    capture = json.loads(CLUSTERS[name].read_text())
+    capture["topics"] = {"ev": capture["topics"]["ev"]}
+    capture["topics"]["ev"]["znode"]["partitions"]["0"].append(3)
+    capture["brokers"]["3"] |= {"alive": False, "dirs": {"ev-0": capture["brokers"]["1"]["dirs"]["ev-0"]}}
+    capture["broker_ids"].remove(3)
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert kinds["broker-down"].way_out.endswith(
+        "do not give broker 3 up: it may have the last copy of records of ev-0"
+    )
 
 
 def test_no_broker_stops_that_leads_with_records_which_others_lack() -> None:
