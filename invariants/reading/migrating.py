@@ -147,17 +147,18 @@ def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Itera
         )
 
 
-def outdated_members(capture: Capture, topics: Iterable[Topic]) -> Iterator[str]:
-    """Yield the members of ISRs whose logs may be old copies: a broker that restarts makes one of them leader."""
-    for topic, number in ((one, n) for one in topics for n in one.states):
-        for b, having in members_lacking_records(capture, topic, number).items():
-            yield _lacks_records(topic, number, b, having)
+def outdated_members(capture: Capture, topics: Iterable[Topic]) -> dict[tuple[str, int, int], str]:
+    """Return the members of ISRs whose logs may be old copies, by topic, partition and broker, and what they lack.
 
-
-def _lacks_records(topic: Topic, number: int, broker: int, having: Iterable[int]) -> str:
-    """Return that an ISR member lacks records of others."""
-    name = f"{topic_label(topic.name)}-{number}"
-    return f"{name}: the log of broker {broker}, in the ISR, lacks records of {brokers(having)}"
+    A broker that restarts makes one of them leader.
+    """
+    return {
+        (one.name, n, b): f"{topic_label(one.name)}-{n}: the log of broker {b}, in the ISR, lacks records of "
+        f"{brokers(having)}"
+        for one in topics
+        for n in one.states
+        for b, having in members_lacking_records(capture, one, n).items()
+    }
 
 
 def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence]:
@@ -773,12 +774,12 @@ class _Migrating:
     def _without_logs(self) -> Iterator[Consequence]:
         """ISR members that have no log of records that were committed, or one that is empty or an old copy."""
         places, capture = [], self.capture
+        outdated = outdated_members(capture, topics_of_kraft(capture))
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, replicas = topic.states[number], topic.partitions.get(number, ())
             known = {b: capture.directory(b, topic.name, number) for b in replicas}
             logs = {b: log for b, log in known.items() if log is not None and log.is_empty is not True}
             is_committed = any((log.high_watermark or 0) > 0 for log in logs.values())
-            lacking = members_lacking_records(capture, topic, number)
             for b in state.isr if logs else ():
                 log = known.get(b)
                 is_bare = log is None or (is_committed and log.is_empty is True and log.end == 0)
@@ -788,14 +789,13 @@ class _Migrating:
                     has = f"{leads} has {'no log' if log is None else 'an empty log'}"
                     whose = f"{brokers(logs)} {each(logs, 'has', 'have')} records"
                     places.append(f"{topic_label(topic.name)}-{number}: broker {b}{has}; {whose}")
-                    lacking.pop(b, None)
-            places += [_lacks_records(topic, number, b, having) for b, having in lacking.items()]
-        if places:
+                    outdated.pop((topic.name, number, b), None)
+        if places or outdated:
             yield Consequence(
                 "isr-member-lacks-records",
                 LOSES,
                 "a broker of the ISR lacks the log of a partition, or records",
-                tuple(places),
+                (*places, *outdated.values()),
                 "Its files were removed or replaced while it ran, or it began an empty log. Once it has restarted, and "
                 "leads, the others truncate their logs to its log: records go, in both modes.",
                 "take another snapshot; if it shows the same, do not restart the broker, and move these replicas of it "
