@@ -56,6 +56,16 @@ def epochs_of_the_log_are_known(partition: EpochPartition, member: Member) -> bo
 
 
 @always(
+    symptom="a follower begins its log afresh again and again, and never catches up",
+    log="none: each time the log begins above its end",
+)
+def log_does_not_end_below_its_start(partition: EpochPartition, member: Member) -> bool:
+    """A log that begins afresh ends where it begins."""
+    replica = partition.replicas[member]
+    return start_of(replica) <= len(replica.records)
+
+
+@always(
     symptom="a follower that asks this leader truncates to a wrong offset",
     log="none: leader-epoch-checkpoint has a line that the records of the log contradict",
 )

@@ -1,7 +1,7 @@
 """The trials of mutants, by part of the model: stories with few states that together cover most of its lines.
 
 Most are runs of the latest release, of whose properties all or nearly all hold; others add what healthy clusters do not
-have, or what earlier releases did. The explanations of surviving mutants are in the files `mutants….toml`.
+have, or what earlier releases did. The explanations of surviving mutants are in `survivors/`.
 """
 
 from __future__ import annotations
@@ -141,6 +141,69 @@ OF_REQUESTS = (
     "admin_reads_topic",
     "admin_writes_topic",
     "write_topic_id",
+)
+"""These functions."""
+
+OPERATOR_TRIALS = (
+    Trial("runbook-remove-topic", variant=LATEST, about="An operator removes a topic's znodes."),
+    Trial("runbook-stop-all", variant=LATEST, about="The operator stops all brokers before that, and removes logs."),
+    Trial(
+        "runbook-remove-znodes",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="The operator waits, asks for a deletion, and removes what is left in ZooKeeper.",
+    ),
+    Trial(
+        "runbook-remove-znodes-and-controller",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="The same, and /controller.",
+    ),
+    Trial(
+        "runbook-remove-logs",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="The same, and logs under running brokers.",
+    ),
+    Trial(
+        "runbook-roll",
+        variant=LATEST,
+        flags={"patient_operator": True},
+        about="Logs are removed in a rolling restart.",
+    ),
+    Trial(
+        "delete-by-hand",
+        variant=LATEST,
+        bounds={"restarts": 0},
+        flags={"patient_creation": True},
+        about="A topic's znodes are removed by hand.",
+    ),
+    Trial(
+        "delete-by-hand",
+        variant=LATEST,
+        bounds={"restarts": 0},
+        flags={"patient_creation": True, "piecemeal_removal": True},
+        about="The znodes of partitions go before that of the topic.",
+    ),
+    Trial("recreated-topic-records", variant=LATEST, bounds={"restarts": 1}, about="Records of a topic created again."),
+    Trial("repair-by-removing-files", variant=LATEST, about="All partition.metadata of a broker are removed."),
+    Trial("reassignment-there-and-back", variant=LATEST, about="A connection breaks, and a request comes twice."),
+    Trial("reassignment-with-a-failed-directory", variant=LATEST, about="A directory fails that nobody looks at."),
+)
+"""The trials of what operators do by hand, and of faults that those of the controller lack.
+
+The page: docs/reference/mutants-of-operators.md.
+"""
+OF_OPERATORS = (
+    "runbook",
+    "break_connection",
+    "fail_spare_directory",
+    "notice_failed_directory",
+    "receive_late_copy",
+    "remove_deletion_request_by_hand",
+    "remove_metadata_files",
+    "remove_partition_states_by_hand",
+    "remove_topic_by_hand",
 )
 """These functions."""
 
@@ -493,6 +556,13 @@ REPLICATION_TRIALS = (
     ),
     Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
     Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
+    Trial("leader-epochs-deleted-records", variant=LATEST, about="Records are deleted, and a fetcher truncates."),
+    Trial(
+        "leader-epochs-deleted-records",
+        variant="2.8.0",
+        about="The same, where a diverging epoch comes before the leader's start.",
+    ),
+    Trial("leader-epochs-missed-election", variant=LATEST, about="A broker hears late of an election."),
     Trial("consumer-group-without-members", variant=LATEST, about="Consumers commit to a group without members."),
     Trial(
         "dynamic-cleaner-rate",
@@ -509,6 +579,11 @@ OF_REPLICATION = (
     "handle_late_answer",
     "ask_for_end",
     "commit_alone",
+    "delete_records",
+    "elect_unnoticed",
+    "give_up",
+    "hear_of_election",
+    "start_afresh",
 )
 """These functions."""
 

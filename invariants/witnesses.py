@@ -88,10 +88,14 @@ def replica_is_moved(cluster: Cluster, topic: Topic, partition: Partition) -> bo
 
 @reachable()
 def replica_is_moved_back(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
-    """After two reassignments the replicas are the first ones, and a late copy of a request may still arrive."""
+    """After two reassignments the replicas are the first ones, and a late copy of a request about one may arrive."""
     assignment = cluster.zookeeper.topics[topic].assignments[partition]
     is_back = assignment.replicas == created_replicas(partition) and not assignment.is_being_reassigned
-    return is_back and cluster.reassignments > 1 and cluster.late_copies > 0
+    return (
+        is_back
+        and cluster.reassignments > 1
+        and any(cluster.brokers[broker].requests.late_partition_states[partition] is not None for broker in BROKERS)
+    )
 
 
 @reachable()

@@ -147,12 +147,18 @@ def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Itera
         )
 
 
-def outdated_members(capture: Capture, topics: Iterable[Topic]) -> Iterator[str]:
-    """Yield the members of ISRs whose logs may be old copies: a broker that restarts makes one of them leader."""
-    for topic, number in ((one, n) for one in topics for n in one.states):
-        for b, having in members_lacking_records(capture, topic, number).items():
-            name = f"{topic_label(topic.name)}-{number}"
-            yield f"{name}: the log of broker {b}, in the ISR, lacks records of {brokers(having)}"
+def outdated_members(capture: Capture, topics: Iterable[Topic]) -> dict[tuple[str, int, int], str]:
+    """Return the members of ISRs whose logs may be old copies, by topic, partition and broker, and what they lack.
+
+    A broker that restarts makes one of them leader.
+    """
+    return {
+        (one.name, n, b): f"{topic_label(one.name)}-{n}: the log of broker {b}, in the ISR, lacks records of "
+        f"{brokers(having)}"
+        for one in topics
+        for n in one.states
+        for b, having in members_lacking_records(capture, one, n).items()
+    }
 
 
 def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence]:
@@ -766,9 +772,9 @@ class _Migrating:
         yield from of_unidentified_logs(rules, {b: names for b, names in logs.items() if names}, own)
 
     def _without_logs(self) -> Iterator[Consequence]:
-        """ISR members that have no log, or an empty one, of records that were committed."""
-        capture = self.capture
-        places = [*outdated_members(capture, topics_of_kraft(capture))]
+        """ISR members that have no log of records that were committed, or one that is empty or an old copy."""
+        places, capture = [], self.capture
+        outdated = outdated_members(capture, topics_of_kraft(capture))
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, replicas = topic.states[number], topic.partitions.get(number, ())
             known = {b: capture.directory(b, topic.name, number) for b in replicas}
@@ -783,14 +789,15 @@ class _Migrating:
                     has = f"{leads} has {'no log' if log is None else 'an empty log'}"
                     whose = f"{brokers(logs)} {each(logs, 'has', 'have')} records"
                     places.append(f"{topic_label(topic.name)}-{number}: broker {b}{has}; {whose}")
-        if places:
+                    outdated.pop((topic.name, number, b), None)
+        if places or outdated:
             yield Consequence(
                 "isr-member-lacks-records",
                 LOSES,
-                "a broker of the ISR lacks the log of a partition",
-                tuple(places),
-                "Its files were removed while it ran, or it began an empty log. Once it has restarted, and leads, the "
-                "others truncate their logs to its log: records go, in both modes.",
+                "a broker of the ISR lacks the log of a partition, or records",
+                (*places, *outdated.values()),
+                "Its files were removed or replaced while it ran, or it began an empty log. Once it has restarted, and "
+                "leads, the others truncate their logs to its log: records go, in both modes.",
                 "take another snapshot; if it shows the same, do not restart the broker, and move these replicas of it "
                 "to other brokers, or remove them, before it restarts",
                 (
@@ -805,8 +812,7 @@ class _Migrating:
 
         Logs outside of the ISR that differ are truncated to the leader's, unless they begin with other records.
         """
-        capture = self.capture
-        places = [*outdated_members(capture, topics_of_kraft(capture))]
+        places, capture = [], self.capture
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, name = topic.states[number], f"{topic_label(topic.name)}-{number}"
             own = {b for b in topic.partitions.get(number, ()) if capture.shows(b, topic.name, number)}

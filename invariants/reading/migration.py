@@ -720,7 +720,7 @@ class _Forecast:
         places += not_shown(capture)
         if not capture.shows_migration:
             places.append("The snapshot does not show /migration, which an earlier attempt may have left.")
-        places += outdated_members(capture, capture.topics.values())
+        places += outdated_members(capture, capture.topics.values()).values()
         is_explained = any(map(self._lacks_topic_id, self.partitions))
         if not is_explained and not any(one.prognosis in (LOSES, STUCK) for one in consequences):
             places += _damage(self.inspection, (REQUEST_WAITS.name,))

@@ -679,7 +679,12 @@ LEADER_EPOCHS_DELETED_RECORDS = LEADER_EPOCHS.varied(
         leader_epochs.start_afresh,
         leader_epochs.give_up,
     ),
-    properties=(*LEADER_EPOCHS.properties, epochs.fetcher_does_not_give_up, epochs.log_is_begun_afresh),
+    properties=(
+        *LEADER_EPOCHS.properties,
+        epochs.log_does_not_end_below_its_start,
+        epochs.fetcher_does_not_give_up,
+        epochs.log_is_begun_afresh,
+    ),
     bounds={"offsets": 4, "elections": 2, "crashes": 1, "leader_deletions": 1},
     variants={release: versions.FETCH_VARIANTS[release] for release in ("2.8.2", "2.8.0", "3.9.0")},
     source="Partition.readRecords, AbstractFetcherThread.fetchOffsetAndTruncate; KAFKA-12996",

@@ -14,8 +14,10 @@ from kwalk.invariants.mutation import (
     MIGRATION_TRIALS,
     MOVE_TRIALS,
     OF_LOG_FILES,
+    OF_OPERATORS,
     OF_REPLICATION,
     OF_REQUESTS,
+    OPERATOR_TRIALS,
     PARTITION_TRIALS,
     PRODUCER_TRIALS,
     REPLICATION_TRIALS,
@@ -41,7 +43,7 @@ class MutantRun:
     @property
     def explained_in(self) -> str:
         """The file with the reasons why mutants survive."""
-        return f"invariants/{self.page}.toml"
+        return f"invariants/survivors/{self.page}.toml"
 
     @property
     def explained(self) -> dict[str, str]:
@@ -94,6 +96,12 @@ RUNS = (
         "--seconds 20 ",
     ),
     MutantRun("mutants-of-moves", MOVE_TRIALS, "MOVE_TRIALS"),
+    MutantRun(
+        "mutants-of-operators",
+        OPERATOR_TRIALS,
+        "OPERATOR_TRIALS",
+        "".join(f"--function {name} " for name in OF_OPERATORS) + "--seconds 20 ",
+    ),
     MutantRun("mutants-of-partitions", PARTITION_TRIALS, "PARTITION_TRIALS"),
     MutantRun(
         "mutants-of-producers",

@@ -36,7 +36,7 @@ BROKEN = (
             "kraft_brokers_get_no_requests(0)",
             "deletion-in-dual-write",
             "3.4.1",
-            "stop_for_kraft(0) restart(0) unfence_broker(0)",
+            "stop_for_kraft(0) write_delta(0) restart(0) unfence_broker(0)",
             bounds={"deletions": 0},
         ),
         "3.5.0",

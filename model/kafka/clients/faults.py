@@ -58,10 +58,10 @@ def receive_late_copy(cluster: Cluster, broker: Broker) -> None:
     """From now on it waits in the queue as any other request."""
     requests = cluster.brokers[broker].requests
     require(LATE_COPIES > 0 and requests.late is not None)
-    if requests.late is not None:
-        requests.headers.push(requests.late)
-        for partition in PARTITIONS:
-            requests.partition_states[partition].push(requests.late_partition_states[partition])
+    assert requests.late is not None
+    requests.headers.push(requests.late)
+    for partition in PARTITIONS:
+        requests.partition_states[partition].push(requests.late_partition_states[partition])
     requests.clear_late()
 
 

@@ -109,7 +109,6 @@ def stop_under_kraft(cluster: Cluster, broker: int) -> None:
     migration = cluster.migration
     require(migration.live >= cluster.zookeeper.broker_ids)
     cluster.stops += 1
-    migration.live = migration.live - {broker}
     leave(cluster, broker)
     close_logs(cluster, broker)
     end_process(cluster, broker)

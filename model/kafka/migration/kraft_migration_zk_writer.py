@@ -18,6 +18,7 @@ from kwalk.model.kafka.domains import KRAFT_REASSIGNMENTS, PARTITIONS, QUORUM_FA
 from kwalk.model.kafka.migration.migration_propagator import (
     send,
     send_stop_replica,
+    send_to_changed_brokers,
     send_update_metadata,
     stop_removed_replicas,
 )
@@ -180,16 +181,18 @@ def write_delta(cluster: Cluster, topic: Topic) -> None:
     require(MIGRATION and migration.handles_deltas and topic in migration.unwritten)
     changed, is_new_leadership = migration.images[topic].changed, new_leadership(cluster, topic)
     is_recreated = cluster.zookeeper.topics[topic].exists and migration.images[topic].is_new
+    others = migration.live - migration.changed_brokers
     if write(cluster, topic, len(PARTITIONS)):
         if migration.images[topic].exists:
             is_named = changed if KRAFT_REASSIGNMENTS > 0 else changed & is_new_leadership
-            send(cluster, topic, to=migration.live, partitions=is_named)
+            send(cluster, topic, to=others, partitions=is_named)
             stop_removed_replicas(cluster, topic, changed)
         else:
-            send_update_metadata(cluster, topic, changed, to=migration.live)
+            send_update_metadata(cluster, topic, changed, to=others)
         if is_recreated or not migration.images[topic].exists:
-            send_stop_replica(cluster, topic, changed, to=migration.live)
+            send_stop_replica(cluster, topic, changed, to=others)
     forget_delta(cluster, topic)
+    send_to_changed_brokers(cluster)
 
 
 def new_leadership(cluster: Cluster, topic: int) -> frozenset[int]:
@@ -221,6 +224,7 @@ def lose_driver(cluster: Cluster) -> None:
     """End the active controller's driver, with the deltas that it has not handled: the next one has the image."""
     migration = cluster.migration
     migration.driver, migration.compared = DriverState.INACTIVE, frozenset()
+    migration.changed_brokers = frozenset()
     for topic in TOPICS:
         forget_delta(cluster, topic)
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from kwalk.model.kafka.domains import BROKERS, KRAFT_REASSIGNMENTS, PARTITIONS, RECORDS, TOPICS
 from kwalk.model.kafka.migration.state import BrokerMode
-from kwalk.model.kafka.migration.versions import DELETES_REMOVED_REPLICAS, ZOOKEEPER_CHANNELS_ONLY
+from kwalk.model.kafka.migration.versions import (
+    COMPARES_AFTER_CLAIM,
+    DELETES_REMOVED_REPLICAS,
+    ZOOKEEPER_CHANNELS_ONLY,
+)
 from kwalk.model.kafka.requests import ControlRequest, EpochKind, LeaderAndIsrPartitionState, RequestKind
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import METADATA_CACHES, REASSIGNMENT
@@ -38,6 +42,23 @@ def send(
                 requests.partition_states[partition].push(wanted)
     if not is_full:
         send_update_metadata(cluster, topic, partitions, to=to)
+
+
+def send_to_changed_brokers(cluster: Cluster) -> None:
+    """Send brokers that were unfenced the image, once the driver has handled the changes before.
+
+    Since 3.5 each delta is written to /migration before that: if ZooKeeper refuses it, these brokers never hear of it.
+
+    Kafka: KRaftMigrationDriver.MetadataChangeEvent; MigrationPropagator.sendRPCsToBrokersFromMetadataDelta.
+    """
+    migration = cluster.migration
+    if not bool(migration.unwritten):
+        is_refused = migration.has_stale_version and COMPARES_AFTER_CLAIM
+        to = frozenset() if is_refused else migration.changed_brokers
+        for topic in TOPICS:
+            named = frozenset({p for p in PARTITIONS if migration.has_partition(topic, p)})
+            send(cluster, topic, to=to, partitions=named)
+        migration.changed_brokers = frozenset()
 
 
 def has_channel(cluster: Cluster, broker: int) -> bool:

@@ -17,7 +17,7 @@ from kwalk.model.kafka.domains import (
     Partition,
     Topic,
 )
-from kwalk.model.kafka.migration.migration_propagator import send
+from kwalk.model.kafka.migration.migration_propagator import send_to_changed_brokers
 from kwalk.model.kafka.migration.state import BrokerMode, DriverState
 from kwalk.model.kafka.migration.strays import close
 from kwalk.model.kafka.state import Cluster
@@ -36,23 +36,25 @@ def fence_broker(cluster: Cluster, broker: Broker) -> None:
     """The broker's process has ended. Brokers in ZooKeeper mode hear of it when the driver writes it."""
     migration = cluster.migration
     require(MIGRATION and migration.is_led and broker in migration.ended)
-    migration.live, migration.ended = migration.live - {broker}, migration.ended - {broker}
+    migration.ended = migration.ended - {broker}
     leave(cluster, broker)
 
 
 def leave(cluster: Cluster, broker: int) -> None:
-    """Remove a broker from ISRs, and elect other leaders; the last member of an ISR stays in it.
+    """Fence a broker: remove it from ISRs, and elect other leaders; the last member of an ISR stays in it.
 
     Each change has a new leader epoch, also that of an ISR only, as brokers in ZooKeeper mode need one.
 
     Kafka: PartitionChangeBuilder.triggerLeaderEpochBumpForIsrShrinkIfNeeded.
     """
+    migration = cluster.migration
+    migration.live, migration.changed_brokers = migration.live - {broker}, migration.changed_brokers - {broker}
     for topic in TOPICS:
         for partition in PARTITIONS:
             state = cluster.zookeeper.state_of(topic, partition)
-            is_there = cluster.migration.has_partition(topic, partition) and state.leader_epoch is not None
+            is_there = migration.has_partition(topic, partition) and state.leader_epoch is not None
             if is_there and (state.leader == broker or (broker in state.isr and len(state.isr) > 1)):
-                cluster.migration.change(topic, partition)
+                migration.change(topic, partition)
                 assert state.leader_epoch is not None
                 state.leader_epoch += 1
                 if len(state.isr) > 1:
@@ -75,7 +77,7 @@ def elect(cluster: Cluster, topic: int, partition: int) -> None:
     source="ReplicationControlManager.handleBrokerUnfenced; MigrationPropagator.sendRPCsToBrokersFromMetadataDelta",
 )
 def unfence_broker(cluster: Cluster, broker: Broker) -> None:
-    """The broker has started, and read the image."""
+    """The broker has started. In ZooKeeper mode it hears of the image when the driver has handled the delta."""
     migration = cluster.migration
     require(MIGRATION and migration.is_led and broker not in migration.live and cluster.is_up(broker))
     migration.live = migration.live | {broker}
@@ -87,9 +89,9 @@ def unfence_broker(cluster: Cluster, broker: Broker) -> None:
                 migration.change(topic, partition)
                 assert state.leader_epoch is not None
                 state.leader, state.leader_epoch = broker, state.leader_epoch + 1
-        if migration.driver is DriverState.DUAL_WRITE:
-            named = frozenset({p for p in PARTITIONS if migration.has_partition(topic, p)})
-            send(cluster, topic, to=frozenset({broker}), partitions=named)
+    if migration.driver is DriverState.DUAL_WRITE:
+        migration.changed_brokers = migration.changed_brokers | {broker}
+        send_to_changed_brokers(cluster)
 
 
 # What clients ask for.
@@ -137,7 +139,7 @@ def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
     require(MIGRATION and migration.serves_clients and image.exists and cluster.deletions < DELETIONS)
     cluster.deletions += 1
-    is_written = not image.is_new
+    is_written = not image.is_new or znode.exists
     for partition in PARTITIONS:
         if partition < image.partition_count:
             state = znode.states[partition]

@@ -110,7 +110,8 @@ class MigrationState:
     that it writes. In 3.4 it `has_read_copy` if its process has started since the copy. KRaft's controller
     `is_announced` from its first requests on: until then brokers forward nothing to it. `live` are the brokers that
     are registered and not fenced, `ended` those of them whose process has ended since: no other process of the
-    broker is registered before the first one is fenced. `enabled` are the brokers that run with
+    broker is registered before the first one is fenced. `changed_brokers` have been unfenced by a delta that the driver
+    has not handled. `enabled` are the brokers that run with
     zookeeper.metadata.migration.enable. A migration `is_finalized` when the controllers run without it: nothing is
     written to ZooKeeper any more, and brokers in its mode get no requests. The quorum `is_deprovisioned` after a
     rollback: its controllers and their logs are gone.
@@ -129,6 +130,7 @@ class MigrationState:
     unwritten: frozenset[int] = subset(TOPICS, when=MIGRATION)
     live: frozenset[int] = subset(BROKERS, when=MIGRATION)
     ended: frozenset[int] = subset(BROKERS, when=MIGRATION)
+    changed_brokers: frozenset[int] = subset(BROKERS, when=MIGRATION)
     enabled: frozenset[int] = subset(BROKERS, when=MIGRATION)
     is_finalized: bool = flag(when=MIGRATION)
     is_deprovisioned: bool = flag(when=MIGRATION)
