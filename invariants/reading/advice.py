@@ -173,9 +173,9 @@ class Advice:
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         if kind is kinds.NOT_ELECTED and not any(b.alive and b.cache for b in self.capture.brokers.values()):
-            disk = "see whether the ISR member's disk has failed (kafka-log-dirs.sh --describe): if so, repair it, and"
+            disk = "see whether the ISR member's disk has failed (kafka-log-dirs.sh --describe): no election helps then"
             made = evolve(made, cause=f"{made.cause}; or a disk has failed, which no answer of a broker shows")
-            made = evolve(made, way_out=f"{disk} restart the broker; otherwise {made.way_out}")
+            made = evolve(made, way_out=f"{disk}; otherwise {made.way_out}")
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
         if kind is kinds.DEAD_IN_ISR and any(
