@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
 
 import pytest
 from attrs import frozen
 
-from tests.structure.patched_copies import PATCHES, PatchedCopy
+from tests.structure.patched_copies import CONTEXT, PATCHES, PatchedCopy
 from tests.structure.rooms import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git applies the patches")
@@ -63,6 +64,13 @@ ADDITIONS = {
     ),
 }
 KINDS = pytest.mark.parametrize("kind", ADDITIONS)
+
+
+@KINDS
+def test_the_patch_of_an_addition_applies(kind):
+    words = ["git", "apply", "--check", f"-C{CONTEXT}", str(PATCHES / f"{kind}.patch")]
+    ran = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, f"Edit the tree as the patch says, and write it again by git diff:\n{ran.stderr}"
 
 
 def section(kind: str) -> str:
