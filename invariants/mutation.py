@@ -188,7 +188,7 @@ OPERATOR_TRIALS = (
     Trial("recreated-topic-records", variant=LATEST, bounds={"restarts": 1}, about="Records of a topic created again."),
     Trial("repair-by-removing-files", variant=LATEST, about="All partition.metadata of a broker are removed."),
     Trial("reassignment-there-and-back", variant=LATEST, about="A connection breaks, and a request comes twice."),
-    Trial("reassignment-with-a-failed-directory", variant=LATEST, about="A directory fails that nobody looks at."),
+    Trial("reassignment-with-a-failed-directory", variant=LATEST, about="A log directory without logs fails."),
 )
 """The trials of what operators do by hand, and of faults that those of the controller lack.
 

@@ -736,7 +736,7 @@ def test_no_topic_gets_the_id_of_another_one() -> None:
 
 
 def test_a_broker_without_a_registration_gets_no_other_isr_member() -> None:
-    """It restarts to register: the controller that takes it for dead lets nobody join the ISR."""
+    """A broker without a session restarts: while the controller takes it for dead, no replica joins the ISR."""
     capture = json.loads(CLUSTERS["two-isr-members-lack-records-of-each-other"].read_text())
     capture["broker_ids"].remove(1003)
     capture["topics"]["orders"]["partition_state"]["1"].update({"isr": [1003], "leader": 1003})

@@ -139,7 +139,7 @@ def client_deletes_topic(cluster: Cluster, topic: Topic) -> None:
     migration, image, znode = cluster.migration, cluster.migration.images[topic], cluster.zookeeper.topics[topic]
     require(MIGRATION and migration.serves_clients and image.exists and cluster.deletions < DELETIONS)
     cluster.deletions += 1
-    is_written = not image.is_new or znode.exists
+    is_written = not image.is_new or znode.exists  # nothing is to be removed of what this delta alone has
     for partition in PARTITIONS:
         if partition < image.partition_count:
             state = znode.states[partition]
