@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments import ways_out_of_replicas as replicas
 from kwalk.clusters.lab.experiments.ways_out import LEADER_ONLY, REPLICAS, STATE, _put
 from kwalk.clusters.lab.zookeeper import create
 from kwalk.invariants.reading.advice import _state
 from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.model.language import KwalkError
 from tests.snapshots.test_reported_clusters import ways_out
 
 
@@ -42,3 +46,23 @@ def test_a_znode_is_created_with_those_above_it_that_are_not_there():
     lab, state = _ZooKeeper(), {"leader": 1}
     _put(lab, "/brokers/topics/t", state)
     assert lab.writes == [create("/brokers/topics"), create("/brokers/topics/t", json.dumps(state).encode())]
+
+
+def test_what_is_followed_is_read_from_sentences_of_reported_clusters():
+    found = ways_out("two-isr-members-lack-records-of-each-other")["isr-member-lacks-records"]
+    assert replicas.read(replicas.BUT, found) == [("0", "1003"), ("2", "1001")]
+    found = ways_out("leaders-were-written-by-hand")["leader-written-by-hand"]
+    assert [names for names, *_ in replicas.read(replicas.STATES, found)] == [
+        "orders-0 and orders-3",
+        "orders-1 and orders-4",
+        "orders-2",
+    ]
+    found = ways_out("replaced-disk-of-the-only-isr-member")["leader-lacks-records"]
+    assert replicas.read(replicas.STATES, found) == [("ev-0", "19", "1")]
+    found = ways_out("empty-isr-and-the-last-log-is-down")["empty-isr"]
+    assert replicas.read(replicas.ELECTED, found) == [("5", "")]
+
+
+def test_a_sentence_without_what_is_to_be_followed_fails_the_round():
+    with pytest.raises(KwalkError, match="does not have what is to be followed"):
+        replicas.read(replicas.STOP, "take another snapshot")

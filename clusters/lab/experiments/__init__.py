@@ -13,6 +13,7 @@ from kwalk.clusters.lab.experiments import (
     reassignments,
     recoveries,
     ways_out,
+    ways_out_of_replicas,
 )
 from kwalk.clusters.lab.experiments.experiment import Experiment
 
@@ -25,6 +26,7 @@ MODULES = (
     logs,
     recoveries,
     ways_out,
+    ways_out_of_replicas,
     migrations,
     dual_writes,
 )

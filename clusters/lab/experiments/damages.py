@@ -629,6 +629,26 @@ def restored_leader_beside_a_failed_disk(scene: Scene) -> None:
     lab.note("broker 1 has an old copy of its log")
 
 
+def copied_topic(scene: Scene) -> None:
+    """Create a topic in ZooKeeper over copies of the directories of another one, with their partition.metadata."""
+    lab, copied = scene.lab, Ledger("copied")
+    lab.admin(milliseconds=8000).create_topic(copied.topic, TWO)
+    lab.wait_for_leaders(copied.topic, len(TWO))
+    lab.delete_controller()  # so that the replicas have the id in their files on 2.8, too
+    rest(lab)
+    copied.write(lab, FIRST, 2)
+    scene.others.append(copied)
+    scene.ledger.acknowledged += copied.acknowledged
+    for number in lab.brokers:
+        lab.stop(number)
+    for broker in lab.brokers.values():
+        for path in sorted(broker.data.glob(f"{copied.topic}-*")):
+            shutil.copytree(path, path.with_name(path.name.replace(copied.topic, scene.topic)))
+    lab.zk.do(*writes_of_creation(scene.topic, TWO))
+    lab.note(f"the directories of {copied.topic} are copied to {scene.topic}, which is created in ZooKeeper")
+    scene.start(*lab.brokers)
+
+
 # Random damages.
 
 SHAPES: tuple[Mapping[int, list[int]], ...] = (

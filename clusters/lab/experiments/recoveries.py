@@ -563,6 +563,12 @@ OF_TOPICS = (
         options=DEAD,
     ),
     _experiment(
+        "copied-topic",
+        "A topic is created in ZooKeeper over copies of the directories of another one",
+        _Case(damages.copied_topic, _always("leader-refuses-topic-id"), probed=False),
+        REPAIR,
+    ),
+    _experiment(
         "hanging-deletion",
         "A deletion hangs while all brokers are up",
         _Case(damages.hanging_deletion, _always("deletion-hangs"), probed=False, deletes=True),

@@ -42,7 +42,7 @@ LEADER_ONLY = re.compile(r"write the state of \S+-(\d+) with broker (\d+) as lea
 
 
 @frozen
-class _Case:
+class Advised:
     """A damage, and the kind of finding whose way out is followed.
 
     Args:
@@ -58,7 +58,7 @@ class _Case:
     also: Callable[[Scene], list[str]] = field(default=lambda scene: [])
 
 
-def _followed(lab: Lab, this: ExperimentRound, case: _Case) -> RoundOutcome:
+def followed(lab: Lab, this: ExperimentRound, case: Advised) -> RoundOutcome:
     """Damage the cluster, do what the inspection says of it, and compare the logs; restart each broker, and again."""
     scene = Scene(lab, this, Ledger(this.topic))
     case.damage(scene)
@@ -98,7 +98,7 @@ def _put(lab: Lab, path: str, content: Mapping[str, object]) -> None:
     lab.note(f"{path} is {text}")
 
 
-def _put_state(scene: Scene, number: int, leader: int, epoch: int, name: str = "") -> None:
+def put_state(scene: Scene, number: int, leader: int, epoch: int, name: str = "") -> None:
     """Write, or create, the state of a partition with a leader that is the only ISR member."""
     path = f"/brokers/topics/{name or scene.topic}/partitions/{number}/state"
     state = {"controller_epoch": 0, **(scene.lab.json(path) or {}), "version": 1}
@@ -125,7 +125,7 @@ def _put_by_logs(scene: Scene, number: int, by: Mapping[int, Log], name: str = "
     folders = [scene.lab.brokers[broker].data / f"{name or scene.topic}-{number}" for broker in by]
     lines = [line for path in folders for line in (path / "leader-epoch-checkpoint").read_text().splitlines()[2:]]
     best = max(by, key=lambda broker: max(((entry.epoch, n) for n, entry in by[broker].items()), default=(-1, 0)))
-    _put_state(scene, number, best, max(int(line.split()[0]) for line in lines) + 1, name)
+    put_state(scene, number, best, max(int(line.split()[0]) for line in lines) + 1, name)
 
 
 def _write_topics(scene: Scene, way_out: str) -> None:
@@ -147,7 +147,7 @@ def _write_topics(scene: Scene, way_out: str) -> None:
             state = lab.states(topic).get(number)
             if state is None or state["leader_epoch"] < max(one.epoch for log in by.values() for one in log.values()):
                 _put_by_logs(scene, number, by, topic)
-    _start_all(scene)
+    start_all(scene)
     time.sleep(RETENTION)
 
 
@@ -161,10 +161,10 @@ def _add_partition(scene: Scene, way_out: str) -> None:
     _put_topic(scene, {number: sorted(by) for number, by in logs.items()})
     for number, by in logs.items():
         _put_by_logs(scene, number, by)
-    _start_all(scene)
+    start_all(scene)
 
 
-def _start_all(scene: Scene) -> None:
+def start_all(scene: Scene) -> None:
     """Start the brokers that do not run, but for those that are gone."""
     for number, broker in scene.lab.brokers.items():
         if not broker.runs and number not in scene.gone:
@@ -175,8 +175,8 @@ def _write_replicas(scene: Scene, way_out: str) -> None:
     """Write the replicas and the states that the sentence has, while the brokers are stopped, and start them."""
     for number, replicas, epoch, leader in REPLICAS.findall(way_out):
         _put_topic(scene, {int(number): [int(one) for one in re.findall(r"\d+", replicas)]})
-        _put_state(scene, int(number), int(leader), int(epoch))
-    _start_all(scene)
+        put_state(scene, int(number), int(leader), int(epoch))
+    start_all(scene)
 
 
 def _list_partition(scene: Scene, way_out: str) -> None:
@@ -198,22 +198,22 @@ def _create_cluster_id(scene: Scene, way_out: str) -> None:
 def _write_state(scene: Scene, way_out: str) -> None:
     """Write the state that the sentence has, and fail the controller over."""
     for epoch, leader in STATE.findall(way_out):
-        _put_state(scene, 0, int(leader), int(epoch))
+        put_state(scene, 0, int(leader), int(epoch))
     scene.lab.delete_controller()
 
 
 def _write_leaders(scene: Scene, way_out: str) -> None:
     """Write the leaders that the sentence has, while their brokers are down, and start these."""
     for number, leader in LEADER_ONLY.findall(way_out):
-        _put_state(scene, int(number), int(leader), scene.lab.states(scene.topic)[int(number)]["leader_epoch"])
-    _start_all(scene)
+        put_state(scene, int(number), int(leader), scene.lab.states(scene.topic)[int(number)]["leader_epoch"])
+    start_all(scene)
 
 
 def _start_in_order(scene: Scene, way_out: str) -> None:
     """Start the broker that the sentence names first, and then the others."""
     for best in ORDER.findall(way_out)[:1]:
         scene.start(int(best))
-    _start_all(scene)
+    start_all(scene)
 
 
 def _set_controller_epoch(scene: Scene, way_out: str) -> None:
@@ -262,14 +262,14 @@ def _producer_ids(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
     with damages.restored(scene):
         is_first_kept = write("first")
-    _start_all(scene)
+    start_all(scene)
     is_lost = not write("after the backup") and details["after the backup"]["answer"]["ok"]
     for number in lab.brokers:
         lab.stop(number)
     block = {"version": 1, "broker": 1, "block_start": "999000", "block_end": "999999"}
     details["block"] = lab.json(PRODUCER_IDS)
     _put(lab, PRODUCER_IDS, block)
-    _start_all(scene)
+    start_all(scene)
     is_kept = write("after the write")
     outcome = f"{'acknowledged and lost' if is_lost else 'kept'}; with later ids {'kept' if is_kept else 'lost'}"
     return RoundOutcome(outcome, is_first_kept and bool(is_lost) and is_kept, details)
@@ -278,14 +278,15 @@ def _producer_ids(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 # Experiments.
 
 
-def _experiment(name: str, about: str, case: _Case, story: str = DOWN, **more: Any) -> Experiment:
+def advised(name: str, about: str, case: Advised, story: str = DOWN, **more: Any) -> Experiment:
+    """Return the experiment that does a damage and follows its way out."""
     return Experiment(
         name=f"advice-{name}",
         about=f"{about}; what `kwalk diagnose` says of it is done by hand; every broker restarts.",
         expected="It is named; afterwards, and after the restarts, every partition is served, every ISR member has the "
         "acknowledged records that a disk had, and inspection finds no damage.",
         story=story,
-        run=partial(_followed, case=case),
+        run=partial(followed, case=case),
         **more,
     )
 
@@ -308,75 +309,75 @@ EXPERIMENTS = (
         run=_producer_ids,
         releases=("3.9.0",),
     ),
-    _experiment(
+    advised(
         "lost-topics",
         "ZooKeeper is restored from a backup of before a topic was created, and two of three logs lack a record",
-        _Case(partial(damages.lost_topics, is_all=False), "zookeeper-has-lost-topics", _write_topics),
+        Advised(partial(damages.lost_topics, is_all=False), "zookeeper-has-lost-topics", _write_topics),
         options=RETAINED,
     ),
-    _experiment(
+    advised(
         "lost-zookeeper",
         "ZooKeeper loses all its data, and two of three logs of a partition lack a record",
-        _Case(partial(damages.lost_topics, is_all=True), "zookeeper-has-none-of-the-topics", _write_topics),
+        Advised(partial(damages.lost_topics, is_all=True), "zookeeper-has-none-of-the-topics", _write_topics),
         options=RETAINED,
     ),
-    _experiment(
+    advised(
         "lost-partition",
         "ZooKeeper is restored from a backup of before a partition was added, and two of three logs lack a record",
-        _Case(damages.lost_partition, "partition-is-in-logs-only", _add_partition),
+        Advised(damages.lost_partition, "partition-is-in-logs-only", _add_partition),
     ),
-    _experiment(
+    advised(
         "lost-reassignment",
         "ZooKeeper is restored from a backup of before a partition moved to another broker",
-        _Case(damages.lost_reassignment, "records-on-no-replica", _write_replicas),
+        Advised(damages.lost_reassignment, "records-on-no-replica", _write_replicas),
     ),
-    _experiment(
+    advised(
         "unlisted-partition",
         "A topic's znode is written without a partition, and the controller fails over",
-        _Case(damages.unlisted_partition, "partition-lost", _list_partition),
+        Advised(damages.unlisted_partition, "partition-lost", _list_partition),
         "two-admins.md",
     ),
-    _experiment(
+    advised(
         "skipped-number",
         "A topic is created in ZooKeeper without a partition between others",
-        _Case(damages.skipped_number, "partition-number-is-missing", _list_partition),
+        Advised(damages.skipped_number, "partition-number-is-missing", _list_partition),
         "two-admins.md",
     ),
-    _experiment(
+    advised(
         "cluster-id",
         "/cluster/id is removed",
-        _Case(damages.without_cluster_id, "cluster-id-is-missing", _create_cluster_id),
+        Advised(damages.without_cluster_id, "cluster-id-is-missing", _create_cluster_id),
     ),
-    _experiment(
+    advised(
         "empty-isr",
         "An empty ISR is written by hand while the leader runs",
-        _Case(partial(damages.state_by_hand, assignment=_THREE, isr=[]), "empty-isr", _write_state),
+        Advised(partial(damages.state_by_hand, assignment=_THREE, isr=[]), "empty-isr", _write_state),
     ),
-    _experiment(
+    advised(
         "foreign-isr",
         "A broker that is down, and no replica, is written into the ISR in place of the other replica",
-        _Case(
+        Advised(
             partial(damages.state_by_hand, assignment={0: [1, 2]}, gone=3, isr=[1, 3]),
             "isr-outside-replicas",
             _write_state,
         ),
     ),
-    _experiment(
+    advised(
         "crossed-ends",
         "All brokers crash, and each of two ISR members lacks the last record of one of two partitions",
-        _Case(partial(damages.lost_ends, assignment={0: [1, 2], 1: [2, 1]}), "no-live-isr", _write_leaders),
+        Advised(partial(damages.lost_ends, assignment={0: [1, 2], 1: [2, 1]}), "no-live-isr", _write_leaders),
         options=OFTEN_CHECKPOINTED,
     ),
-    _experiment(
+    advised(
         "lost-end",
         "All brokers crash, and one of two ISR members lacks the last record",
-        _Case(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order),
+        Advised(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order),
         options=OFTEN_CHECKPOINTED,
     ),
-    _experiment(
+    advised(
         "leader-by-hand",
         "A state with another leader is written by hand",
-        _Case(
+        Advised(
             partial(damages.state_by_hand, assignment=_THREE, leader=2),
             "leader-written-by-hand",
             _write_state,
@@ -392,8 +393,8 @@ EXPERIMENTS = (
         "was in one round with each release. Before, a partition whose leader stops has none.",
         story=DOWN,
         run=partial(
-            _followed,
-            case=_Case(
+            followed,
+            case=Advised(
                 damages.controller_epoch_set_back,
                 "controller-epoch-is-behind",
                 _set_controller_epoch,

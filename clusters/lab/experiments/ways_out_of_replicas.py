@@ -1,0 +1,651 @@
+"""What `kwalk diagnose` says to do by hand of replicas that lack records, and of disks, on real brokers.
+
+As in `ways_out`, whose rounds these are. What is read from a sentence has to be in it: a round fails otherwise. Where a
+replica would copy what it lacks before a snapshot is taken, proxies hold its fetches, as a large log does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+from attrs import evolve
+
+from kwalk.clusters.collect.log_files import BROKER, IDENTITY
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments import damages
+from kwalk.clusters.lab.experiments.damages import FIRST, Scene
+from kwalk.clusters.lab.experiments.deletions import writes_of_creation
+from kwalk.clusters.lab.experiments.known_records import Log, logs_on_disks, read_records
+from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
+from kwalk.clusters.lab.experiments.recoveries import DEAD
+from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_state, start_all
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.zookeeper import Op, set_data
+from kwalk.clusters.metadata import Api
+from kwalk.model.language import KwalkError
+
+THREE: Mapping[int, list[int]] = {0: [1, 2, 3]}
+EACH: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1], 2: [3, 1, 2]}
+"""Partitions of which each broker leads one."""
+STATES = re.compile(
+    r"(?:that|those|the state znode) of ((?:\S+-\d+(?:, | and )?)+),? with [^;]*?a leader_epoch of (\d+) or more, and "
+    r"(?:that of )?brokers? ([\d, and]+?)(?: whose log ends last| with the last record of .*?)? as leader"
+)
+BUT = re.compile(r"reassign \S+-(\d+) to its replicas but brokers? ([\d, and]+) \([^)]*--execute\), and then back")
+STOP = re.compile(r"stop broker (\d+) with a controlled shutdown")
+ELECTED = re.compile(
+    r"an unclean election of brokers? (\d+)[^,;]*(?:, once started)?"
+    r"(?:, while brokers? ([\d, and]+) (?:is|are) stopped)?"
+)
+NUMBER = re.compile(r"\d+")
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(one) for one in NUMBER.findall(text)]
+
+
+def read(pattern: re.Pattern[str], way_out: str) -> list[tuple[str, ...]]:
+    """Return what a sentence has of a pattern.
+
+    Raises:
+        KwalkError: It has nothing of it.
+    """
+    found = [match.groups(default="") for match in pattern.finditer(way_out)]
+    if not found:
+        raise KwalkError(f"The way out does not have what is to be followed ({pattern.pattern}): {way_out!r}.")
+    return found
+
+
+# Damages.
+
+
+def emptied(
+    scene: Scene, *, assignment: Mapping[int, list[int]], empty: Mapping[int, Collection[int]], only: int = 0
+) -> None:
+    """Crash all brokers, remove logs of some, and start all before a controller is elected, which sees all alive.
+
+    Fetches of the partitions from their leaders are held where one of both has an empty log: nothing is copied.
+
+    Args:
+        scene: The cluster, with proxies.
+        assignment: The replicas; the first ones lead.
+        empty: By partition, the brokers whose logs are removed.
+        only: A broker that is the only ISR member, and has more records than the others; 0 if the ISR is full.
+    """
+    lab = scene.lab
+    scene.create(assignment)
+    scene.write(FIRST)
+    if only:
+        lab.move_controller(only)
+        scene.stop(*(number for number in lab.brokers if number != only))
+        scene.write(FIRST)
+    for number in lab.brokers:
+        if lab.brokers[number].runs:
+            lab.kill(number)
+    wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+    for partition, hosts in empty.items():
+        leader, *followers = assignment[partition]
+        for number in hosts:
+            shutil.rmtree(lab.brokers[number].data / f"{scene.topic}-{partition}")
+            lab.note(f"{scene.topic}-{partition} is removed on broker {number}")
+        for number in followers if leader in hosts else hosts:
+            lab.rules.hold(matching(Api.FETCH, broker=leader, client=f"broker-{number}-fetcher-0"))
+    _start_before_an_election(lab)
+    rest(lab)
+
+
+def _start_before_an_election(lab: Lab) -> None:
+    """Start all brokers; hold their elections until each is registered."""
+    holds = [lab.rules.hold(matching(op, path="/controller")) for op in (Op.MULTI, Op.CREATE)]
+
+    def release() -> None:
+        wait_until(lambda: len(lab.zk.children("/brokers/ids")) == len(lab.brokers), 60)
+        lab.note("all brokers are registered")
+        for hold in holds:
+            lab.rules.drop(hold)
+
+    thread = threading.Thread(target=release, daemon=True)
+    thread.start()
+    lab.start(*lab.brokers)
+    thread.join()
+
+
+def empty_isr_and_the_last_log_is_down(scene: Scene, *, replicas: list[int]) -> None:
+    """Stop the replicas one after the other, start all but the last one, and write an empty ISR by hand."""
+    scene.create({0: replicas})
+    scene.write(FIRST)
+    for number in (1, 2):
+        scene.stop(number)
+        scene.write(FIRST)
+    scene.lab.stop(3)
+    scene.start(1, 2)
+    scene.write_state(0, isr=[], leader=-1)
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
+def states_by_hand(scene: Scene, leaders: Mapping[int, int]) -> None:
+    """Write other leaders into states by hand."""
+    scene.create(EACH)
+    scene.write(FIRST)
+    for partition, leader in leaders.items():
+        scene.write_state(partition, leader=leader)
+
+
+def restored_states(scene: Scene) -> None:
+    """Write the states by hand that three partitions had before their last elections, and fail the controller over."""
+    scene.create(EACH)
+    scene.write(FIRST)
+    earlier = scene.lab.states(scene.topic)
+    for number in (2, 3, 1):
+        scene.stop(number)
+        scene.write(FIRST)
+        scene.start(number)
+    for partition, state in earlier.items():
+        scene.write_state(partition, **state)
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
+def only_members(scene: Scene) -> None:
+    """Let each of three brokers be the only ISR member of the partition that it leads, and crash all."""
+    lab = scene.lab
+    scene.create(EACH)
+    scene.write(FIRST)
+    lab.rules.hold(matching(Api.FETCH, client="broker-1-fetcher-0"))
+    lab.rules.hold(matching(Api.FETCH, client="broker-2-fetcher-0"))
+    lab.rules.hold(matching(Api.FETCH, client="broker-3-fetcher-0"))
+    wait_until(lambda: all(len(state["isr"]) == 1 for state in lab.states(scene.topic).values()), 60)
+    scene.write(FIRST)
+    for number in lab.brokers:
+        lab.kill(number)
+    wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
+    _free(lab)
+    lab.rules.rules.clear()
+
+
+def two_directories(scene: Scene, *, only: bool) -> None:
+    """Bring an earlier copy of a log into the other log directory of its broker, which is down.
+
+    Args:
+        scene: The cluster, with two log directories.
+        only: Whether the broker is the only ISR member.
+    """
+    lab, name = scene.lab, f"{scene.topic}-0"
+    scene.create(THREE)
+    scene.write(FIRST)
+    lab.move_controller(1)
+    scene.stop(3)
+    log = lab.brokers[3].directory(name)
+    other = next(root for root in lab.brokers[3].roots if not (root / name).is_dir())
+    assert log is not None
+    copy = lab.folder / "copy"
+    shutil.copytree(log, copy)
+    if only:
+        scene.start(3)
+        scene.stop(1, 2)
+        scene.write(FIRST)
+        lab.stop(3)
+        scene.start(1, 2)
+    else:
+        scene.write(FIRST)
+    shutil.move(copy, other / name)
+    lab.note(f"{name} of broker 3 is in two log directories")
+
+
+def garbled(scene: Scene, *, replicas: list[int], text: str) -> None:
+    """Write what is no id into partition.metadata of broker 3, which runs."""
+    scene.create({0: replicas})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    (scene.lab.brokers[3].data / f"{scene.topic}-0" / IDENTITY).write_text(text)
+    scene.lab.note(f"{IDENTITY} of {scene.topic}-0 on broker 3 is {text!r}")
+
+
+def without_metadata(scene: Scene) -> None:
+    """Remove partition.metadata of a follower that is down, and of one that runs."""
+    scene.create(THREE)
+    scene.write(FIRST)
+    for number in (2, 3):
+        (scene.lab.brokers[number].data / f"{scene.topic}-0" / IDENTITY).unlink()
+    scene.lab.note(f"{IDENTITY} is removed on brokers 2 and 3")
+
+
+def swapped_disks(scene: Scene) -> None:
+    """Start two brokers, which have the only replicas of two partitions, each with the disk of the other."""
+    scene.create({0: [2], 1: [3]})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.stop(2, 3)
+    swap(scene.lab, 2, 3)
+    scene.start(2, 3)
+
+
+def swap(lab: Lab, one: int, other: int) -> None:
+    """Attach the disks of two brokers, which are down, to each other, with the ids in meta.properties changed."""
+    first, second, place = lab.brokers[one].data, lab.brokers[other].data, lab.folder / "swapped"
+    for source, target in ((first, place), (second, first), (place, second)):
+        shutil.move(source, target)
+    for number in (one, other):
+        path = lab.brokers[number].data / BROKER
+        path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={number}", path.read_text()))
+    lab.note(f"the disks of brokers {one} and {other} are swapped")
+
+
+def replicas_by_hand(scene: Scene, *, created: list[int], written: list[int], fails_over: bool = True) -> None:
+    """Write other replicas into the topic's znode by hand; perhaps fail the controller over."""
+    scene.create({0: created})
+    scene.write(FIRST)
+    write_replicas(scene, {0: written})
+    if fails_over:
+        scene.lab.delete_controller()
+        rest(scene.lab)
+
+
+def write_replicas(scene: Scene, assignment: Mapping[int, list[int]]) -> None:
+    """Write the replicas of partitions into the topic's znode."""
+    lab, path = scene.lab, f"/brokers/topics/{scene.topic}"
+    content = lab.topic(scene.topic) or {}
+    content["partitions"] |= {str(number): replicas for number, replicas in assignment.items()}
+    lab.zk.do(set_data(path, json.dumps(content).encode()))
+    lab.note(f"set {path} {json.dumps(content)}")
+
+
+def on_a_broker_that_does_not_exist(scene: Scene) -> None:
+    """Create a topic in ZooKeeper whose replica is on no broker, beside a partition that is served."""
+    scene.lab.zk.do(*writes_of_creation(scene.topic, {0: [1, 2], 1: [7]}))
+    scene.lab.wait_for_leaders(scene.topic)
+    rest(scene.lab)
+    scene.write(FIRST)
+
+
+# What is done.
+
+
+def _free(lab: Lab, leader: int | None = None) -> None:
+    """End the holds of fetches, from one leader or all: what was slow goes on."""
+    held = lab.rules.waiting_passages()
+    for rule in {rule for one in held if leader in (None, one.frame.broker) for rule in one.due}:
+        lab.rules.drop(rule)
+
+
+def reassign_and_back(scene: Scene, way_out: str) -> None:
+    """Reassign each partition to its replicas but some, and then back."""
+    for partition, hosts in read(BUT, way_out):
+        number, lab = int(partition), scene.lab
+        replicas = (lab.topic(scene.topic) or {})["partitions"][partition]
+        for wanted in ([one for one in replicas if one not in _numbers(hosts)], replicas):
+            reassign(scene, number, wanted)
+            lab.note(f"the state of {scene.topic}-{number} is {lab.states(scene.topic)[number]}")
+            _free(lab, replicas[0])
+
+
+def reassign(scene: Scene, partition: int, replicas: Sequence[int]) -> None:
+    """Reassign a partition, and wait until that has ended.
+
+    Raises:
+        KwalkError: The controller refuses, or the reassignment does not end.
+    """
+    answer = scene.lab.admin(milliseconds=8000).reassign(scene.topic, {partition: list(replicas)})
+    scene.lab.note(f"{scene.topic}-{partition} is to have the replicas {replicas}: {answer}")
+
+    def is_done() -> bool:
+        znode = scene.lab.topic(scene.topic) or {}
+        return not (znode.get("adding_replicas") or znode.get("removing_replicas"))
+
+    if not answer.ok or not wait_until(is_done, 60):
+        raise KwalkError(f"The reassignment of {scene.topic}-{partition} to {replicas} has not ended: {answer}.")
+    rest(scene.lab)
+
+
+def stop_until_out(scene: Scene, way_out: str) -> None:
+    """Stop brokers with a controlled shutdown, and start each when it is out of the ISR."""
+    lab = scene.lab
+    for (broker,) in read(STOP, way_out):
+        number = int(broker)
+        scene.stop(number)
+        if not wait_until(partial(_is_out, scene, number), 40):
+            raise KwalkError(f"Broker {number} stays in the ISR: {lab.states(scene.topic)}.")
+        _free(lab)
+        scene.start(number)
+
+
+def _is_out(scene: Scene, number: int) -> bool:
+    return all(number not in state["isr"] for state in scene.lab.states(scene.topic).values())
+
+
+def write_states(scene: Scene, way_out: str) -> None:
+    """Write the states that the sentence has, and fail the controller over; of several brokers the longest log's."""
+    for names, epoch, hosts in read(STATES, way_out):
+        for partition in map(int, re.findall(r"-(\d+)", names)):
+            logs = logs_on_disks(scene.lab, scene.topic)
+            leader = max(_numbers(hosts), key=lambda b, p=partition: _end(logs[b].get(p, {})))  # type: ignore[misc]
+            put_state(scene, partition, leader, int(epoch))
+    scene.lab.delete_controller()
+    rest(scene.lab)
+    _free(scene.lab)
+
+
+def _end(log: Log) -> tuple[int, int]:
+    """Return the leader epoch and the offset of the last record of a log."""
+    return max(((entry.epoch, offset) for offset, entry in log.items()), default=(-1, -1))
+
+
+def elect_unclean(scene: Scene, way_out: str) -> None:
+    """Start the broker that is to be elected while others are stopped, elect it, and start these."""
+    ((best, stopped),) = read(ELECTED, way_out)
+    for number in _numbers(stopped):
+        scene.lab.stop(number)
+    if not scene.lab.brokers[int(best)].runs:
+        scene.start(int(best))
+    answer = scene.lab.admin(milliseconds=8000).elect_unclean(scene.topic, 0)
+    scene.lab.note(f"unclean election: {answer}")
+    rest(scene.lab)
+    start_all(scene)
+
+
+def name_in_the_state(scene: Scene, way_out: str) -> None:
+    """Write a state that names the broker that is to be elected, and start it."""
+    ((best, _),) = read(ELECTED, way_out)
+    scene.write_state(0, leader=int(best), isr=[int(best)])
+    start_all(scene)
+
+
+def start_in_turn(scene: Scene, way_out: str) -> None:
+    """Start one broker after the other, the last one first."""
+    read(re.compile("start a broker of the ISR"), way_out)
+    for number in sorted(scene.lab.brokers, reverse=True):
+        scene.start(number)
+
+
+def move_one_away(scene: Scene, way_out: str) -> None:
+    """Move one of two directories of a partition away: the one that the sentence says, or the one that ends earlier."""
+    ((number,),) = read(
+        re.compile(r"(?:while|on) broker (\d+)(?: is stopped, move one directory|: no other live)"), way_out
+    )
+    broker = scene.lab.brokers[int(number)]
+    found = [root / f"{scene.topic}-0" for root in broker.roots if (root / f"{scene.topic}-0").is_dir()]
+    move_away(broker, min(found, key=lambda path: len(read_records(path))))
+    scene.start(broker.id)
+
+
+def move_before_a_start(scene: Scene, way_out: str) -> None:
+    """Stop a broker, move a log away, and start it."""
+    ((number, name),) = read(re.compile(r"before broker (\d+) starts again, move (\S+-\d+) away"), way_out)
+    broker = scene.lab.brokers[int(number)]
+    scene.stop(broker.id)
+    move_away(broker, broker.directory(name) or broker.data / name)
+    scene.start(broker.id)
+
+
+def write_metadata(scene: Scene, way_out: str) -> None:
+    """Stop a broker, write partition.metadata as the sentence says, and start it."""
+    pattern = r'before broker (\d+) starts again, .* write "(version: 0)" and "(topic_id: \S+)" as two lines'
+    ((number, first, second),) = read(re.compile(pattern), way_out)
+    scene.stop(int(number))
+    path = scene.lab.brokers[int(number)].data / f"{scene.topic}-0" / IDENTITY
+    path.write_text(f"{first}\n{second}\n")
+    scene.start(int(number))
+
+
+def restart_followers(scene: Scene, way_out: str) -> None:
+    """Restart the brokers whose logs have no id."""
+    read(re.compile("restart the broker of the log"), way_out)
+    for number in (2, 3):
+        scene.stop(number)
+        scene.start(number)
+
+
+def without_ids(scene: Scene) -> list[str]:
+    """Return which logs of the topic have no partition.metadata."""
+    folders = [path for one in scene.lab.brokers.values() for path in one.data.glob(f"{scene.topic}-*")]
+    return [f"{path.name} of {path.parent.parent.name} has no id" for path in folders if not (path / IDENTITY).exists()]
+
+
+def restart(scene: Scene, way_out: str) -> None:
+    """Restart the broker that the sentence names with a controlled shutdown."""
+    for (number,) in read(re.compile(r"restart broker (\d+) with a controlled shutdown"), way_out):
+        scene.stop(int(number))
+        scene.start(int(number))
+
+
+def restart_leader(scene: Scene, way_out: str) -> None:
+    """Restart the leader, as the sentence says, when an ISR member has all that it has."""
+    read(re.compile("restart the leader"), way_out)
+    leader = scene.lab.states(scene.topic)[0]["leader"]
+    scene.stop(leader)
+    scene.start(leader)
+
+
+def swap_back(scene: Scene, way_out: str) -> None:
+    """Stop the brokers, and attach each disk to its own."""
+    read(re.compile("stop the brokers, and attach each disk to its own"), way_out)
+    scene.stop(2, 3)
+    swap(scene.lab, 2, 3)
+    scene.start(2, 3)
+
+
+def reassign_to_replicas(scene: Scene, way_out: str) -> None:
+    """Reassign the partition to the replicas that it has."""
+    read(re.compile(r"reassign the partition to the replicas that it has"), way_out)
+    reassign(scene, 0, (scene.lab.topic(scene.topic) or {})["partitions"]["0"])
+
+
+def reassign_to_brokers(scene: Scene, way_out: str) -> None:
+    """Reassign the partition to different brokers."""
+    read(re.compile(r"reassign the partition to different brokers"), way_out)
+    reassign(scene, 0, [1, 2])
+
+
+def reassign_with_a_failover(scene: Scene, way_out: str) -> None:
+    """Reassign the partition to its replicas and the broker, fail the controller over, and reassign it to these."""
+    read(re.compile("reassign the partition to its replicas and the broker, fail the controller over, and"), way_out)
+    replicas = (scene.lab.topic(scene.topic) or {})["partitions"]["0"]
+    leader = scene.lab.states(scene.topic)[0]["leader"]
+    reassign(scene, 0, [*replicas, leader])
+    scene.lab.delete_controller()
+    rest(scene.lab)
+    reassign(scene, 0, replicas)
+
+
+def reassign_and_fail_over(scene: Scene, way_out: str) -> None:
+    """Reassign a partition without a live replica, and, whatever that answers, delete /controller."""
+    read(re.compile(r"reassign the partition to brokers that run .*whatever that answers, delete /controller"), way_out)
+    answer = scene.lab.admin(milliseconds=8000).reassign(scene.topic, {1: [1, 3]})
+    scene.lab.note(f"the reassignment is answered: {answer}")
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
+def write_missing_replicas(scene: Scene, way_out: str) -> None:
+    """Write the replicas that the sentence has into the topic's znode, and fail the controller over."""
+    ((partition, hosts),) = read(
+        re.compile(r"write the replicas of \S+-(\d+) into .*?: brokers? ([\d, and]+), wh"), way_out
+    )
+    write_replicas(scene, {int(partition): _numbers(hosts)})
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
+# Experiments.
+
+SLOW = LabOptions(proxied=True, settings={**DEAD.settings, "replica.lag.time.max.ms": 600_000})
+"""Brokers that do not remove each other from the ISR soon, and whose sessions expire soon."""
+STORY = "fast-bounce.md"
+REASSIGNMENT = "reassignment.md"
+
+EXPERIMENTS = (
+    advised(
+        "members-lack-records",
+        "All brokers crash, two come back without one log each, which another one leads, and copy slowly",
+        Advised(
+            partial(emptied, assignment=EACH, empty={0: [3], 2: [1]}), "isr-member-lacks-records", reassign_and_back
+        ),
+        STORY,
+        options=SLOW,
+    ),
+    advised(
+        "member-lacks-records",
+        "All brokers crash, a follower comes back without its log, and copies slowly",
+        Advised(partial(emptied, assignment=THREE, empty={0: [3]}), "isr-member-lacks-records", stop_until_out),
+        STORY,
+        options=SLOW,
+    ),
+    advised(
+        "leader-lacks-records",
+        "All brokers crash, the leader comes back without its log, and its followers have not fetched yet",
+        Advised(partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out),
+        STORY,
+        options=SLOW,
+    ),
+    advised(
+        "replaced-disk-of-the-only-member",
+        "The only ISR member loses its log, leads, and the other replicas, which lack its last records, do not fetch",
+        Advised(partial(emptied, assignment=THREE, empty={0: [1]}, only=1), "leader-lacks-records", write_states),
+        STORY,
+        options=SLOW,
+    ),
+    *(
+        advised(
+            f"empty-isr-last-log-down{name}",
+            f"An empty ISR is written by hand while the replica with the last records is down{more}",
+            Advised(partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow),
+        )
+        for name, more, replicas, follow in (
+            ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean),
+            ("-first", ", which is the first one of the assignment", [3, 1, 2], elect_unclean),
+            ("-state", "; a state is written that names it", [1, 2, 3], name_in_the_state),
+        )
+    ),
+    advised(
+        "leaders-by-hand",
+        "Another leader is written into the states of three partitions",
+        Advised(partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states),
+    ),
+    advised(
+        "restored-states",
+        "The states are written that three partitions had before their last elections, and the controller fails over",
+        Advised(restored_states, "state-is-behind-the-logs", write_states),
+    ),
+    advised(
+        "only-isr-members",
+        "Each of three brokers is the only ISR member of a partition, and all crash",
+        Advised(only_members, "no-live-isr", start_in_turn),
+        options=evolve(DEAD, proxied=True),
+    ),
+    advised(
+        "two-directories",
+        "An earlier copy of a follower's log is in the other log directory of its broker, which is down",
+        Advised(partial(two_directories, only=False), "partition-in-two-log-directories", move_one_away),
+        options=LabOptions(directories=2),
+    ),
+    advised(
+        "two-directories-of-the-only-isr-member",
+        "The same, and the broker is the only ISR member",
+        Advised(partial(two_directories, only=True), "partition-in-two-log-directories", move_one_away),
+        options=LabOptions(directories=2),
+    ),
+    advised(
+        "garbled-file",
+        "A partition.metadata of a follower that runs is truncated",
+        Advised(
+            partial(garbled, replicas=[1, 2, 3], text="version: 0\ntopic_id: AAAA"),
+            "partition-metadata-is-garbled",
+            move_before_a_start,
+        ),
+        "repair-topic-ids.md",
+    ),
+    advised(
+        "garbled-file-of-the-only-replica",
+        "A partition.metadata of the only replica is empty",
+        Advised(partial(garbled, replicas=[3], text=""), "partition-metadata-is-garbled", write_metadata),
+        "repair-topic-ids.md",
+    ),
+    advised(
+        "log-without-id",
+        "partition.metadata is removed on two followers, which run",
+        Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids),
+        "repair-topic-ids.md",
+    ),
+    advised(
+        "removed-directory",
+        "The directory of the leader is removed while it runs",
+        Advised(damages.removed_directory, "isr-member-has-no-log", restart),
+    ),
+    advised(
+        "swapped-disks",
+        "Two brokers with the only replicas of two partitions start with the disks of each other",
+        Advised(swapped_disks, "records-on-no-replica", swap_back),
+    ),
+    advised(
+        "replica-by-hand",
+        "A replica is written into a topic's znode by hand",
+        Advised(
+            partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3], fails_over=False),
+            "replica-has-no-log",
+            reassign_to_replicas,
+        ),
+        REASSIGNMENT,
+    ),
+    advised(
+        "replica-by-hand-noticed",
+        "The same, and the controller fails over",
+        Advised(
+            partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3]), "replica-has-no-log", reassign_to_replicas
+        ),
+        REASSIGNMENT,
+    ),
+    advised(
+        "leader-is-no-replica",
+        "Other replicas are written into a topic's znode by hand, without the only ISR member, and the controller "
+        "fails over",
+        Advised(
+            partial(replicas_by_hand, created=[2], written=[1, 3]), "isr-outside-replicas", reassign_with_a_failover
+        ),
+        REASSIGNMENT,
+    ),
+    advised(
+        "replicas-repeat",
+        "Replicas that name one broker twice are written into a topic's znode by hand",
+        Advised(
+            partial(replicas_by_hand, created=[1], written=[1, 1], fails_over=False),
+            "replicas-repeat-a-broker",
+            reassign_to_brokers,
+        ),
+        REASSIGNMENT,
+    ),
+    advised(
+        "without-replicas",
+        "An empty list of replicas is written into a topic's znode by hand",
+        Advised(
+            partial(replicas_by_hand, created=[1, 2], written=[], fails_over=False),
+            "partition-without-replicas",
+            write_missing_replicas,
+        ),
+        REASSIGNMENT,
+    ),
+    advised(
+        "no-live-replica",
+        "A topic is created with a replica on a broker that does not exist",
+        Advised(on_a_broker_that_does_not_exist, "no-live-replica", reassign_and_fail_over),
+        REASSIGNMENT,
+    ),
+    advised(
+        "leader-outside-isr",
+        "An ISR without the leader is written by hand, and the controller fails over",
+        Advised(partial(damages.state_by_hand, assignment=THREE, isr=[2, 3]), "leader-outside-isr", restart_leader),
+    ),
+    advised(
+        "isr-repeats",
+        "An ISR that names a broker twice is written by hand",
+        Advised(
+            partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]), "isr-repeats-a-broker", restart_leader
+        ),
+    ),
+)
