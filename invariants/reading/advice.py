@@ -500,10 +500,13 @@ class Advice:
             others = tuple(b for b in others if self.capture.brokers[b].alive) or others
         else:
             return f"{brokers(others, 'or')}, the one with {LATEST}, while the live replicas before it are stopped"
-        first = [b for b in topic.partitions[number] if self.capture.brokers[b].alive and b in replicas]
-        before = first[: min((first.index(b) for b in others if b in first), default=len(first))]
+        down = "" if any(self.capture.brokers[b].alive for b in others) else ", once started"
+        first = [
+            b for b in topic.partitions[number] if b in others or (self.capture.brokers[b].alive and b in replicas)
+        ]
+        before = first[: min(map(first.index, others))]
         stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
-        return f"{brokers(others, 'or')}{stopped}"
+        return f"{brokers(others, 'or')}{down}{stopped}"
 
     def _log(self, broker: int, topic: Topic, number: int) -> Directory | None:
         return self.capture.directory(broker, topic.name, number)

@@ -662,11 +662,18 @@ def test_a_dead_broker_is_not_given_up_whose_log_may_end_last() -> None:
     assert ways_out(name)["broker-down"].endswith(
         "do not give broker 5 up: it may have the last copy of records of orders-4"
     )
+    assert "an unclean election of broker 5, once started, or a state znode" in ways_out(name)["empty-isr"]
     capture = json.loads(CLUSTERS[name].read_text())
     capture["brokers"]["5"]["dirs"]["orders-4"] = capture["brokers"]["1"]["dirs"]["orders-4"]
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
     assert "if broker 5 is gone for good, reassign its replicas" in kinds["broker-down"].way_out
     assert "an unclean election of brokers 1 or 2, or" in kinds["empty-isr"].way_out
+    capture["brokers"]["5"]["dirs"]["orders-4"] = json.loads(CLUSTERS[name].read_text())["brokers"]["5"]["dirs"][
+        "orders-4"
+    ]
+    capture["topics"]["orders"]["znode"]["partitions"]["4"] = [1, 5, 2]
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "of broker 5, once started, while broker 1 is stopped" in kinds["empty-isr"].way_out
 
 
 def test_a_replica_with_records_that_its_leader_lacks_is_not_waited_for() -> None:
