@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -804,6 +805,8 @@ def serves(probe: Mapping[str, Any] | None) -> bool:
     return probe is not None and probe["produce"]["ok"] and probe["consume"].get("n", 0) > 0
 
 
+PORTS = range(20_000, 32_000)
+"""From where ports are taken: Linux gives 32768 and later ones to clients, other systems 49152 and later ones."""
 STATE = "lab.json"
 """The file in the folder of a lab that says that it runs, and where."""
 _CONSOLE = {
@@ -850,11 +853,21 @@ def write_properties(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def free_ports(number: int) -> Iterator[int]:
-    """Yield free ports of loopback; each is kept until the caller asks for it."""
-    kept = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    """Return free ports of loopback: a client would get that of a stopped broker if it were one for clients.
+
+    Raises:
+        KwalkError: There are not so many.
+    """
+    kept: list[socket.socket] = []
+    for port in random.sample(PORTS, len(PORTS)):
+        if len(kept) < number:
+            with suppress(OSError):
+                kept.append(socket.create_server(("127.0.0.1", port)))
     ports = [server.getsockname()[1] for server in kept]
     for server in kept:
         server.close()
+    if len(ports) < number:
+        raise KwalkError(f"Only {len(ports)} of {number} ports of 127.0.0.1 are free from {PORTS[0]} to {PORTS[-1]}.")
     return iter(ports)
 
 
