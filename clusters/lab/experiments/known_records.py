@@ -80,18 +80,18 @@ def read_records(folder: Path) -> Log:
 
 
 def logs_on_disks(lab: Lab, topic: str) -> Logs:
-    """Return the logs of a topic on each broker, also of one that is down, or whose disk has failed."""
-    return {
-        number: {
-            int(path.name.rpartition("-")[2]): read_records(path)
-            for root in broker.roots
-            for folder in (root, root.with_name(f"{root.name}.failed"))
-            if folder.is_dir()
-            for path in folder.glob(f"{topic}-*")
-            if path.name.removeprefix(f"{topic}-").isdecimal()
-        }
-        for number, broker in lab.brokers.items()
-    }
+    """Return the logs of a topic on each broker, also of one that is down, or whose disk has failed.
+
+    Two directories of a partition count as one log with the records of both.
+    """
+    found: dict[int, dict[int, dict[int, Entry]]] = {number: {} for number in lab.brokers}
+    for number, broker in lab.brokers.items():
+        for folder in (place for root in broker.roots for place in (root, root.with_name(f"{root.name}.failed"))):
+            for path in folder.glob(f"{topic}-*") if folder.is_dir() else ():
+                if path.name.removeprefix(f"{topic}-").isdecimal():
+                    log = found[number].setdefault(int(path.name.rpartition("-")[2]), {})
+                    log.update(read_records(path))
+    return found
 
 
 def logs_in_backups(lab: Lab, topic: str) -> list[tuple[int, Log]]:
