@@ -631,7 +631,10 @@ class Advice:
             states.setdefault(listed(list(map(str, hosts))), []).append((label, epoch, leader))
         kept = listed([f"{listed(names)} on {hosts}" for hosts, names in where.items()])
         yield f"keep {kept}: do not write to the topic, delete it, or make the broker a replica of it"
-        yield "if a disk was attached to another broker, stop the brokers, and attach each disk to its own"
+        yield (
+            "if a disk was attached to another broker, stop the brokers, and attach each disk to its own, and inspect "
+            "again: logs that they have made meanwhile are then stray"
+        )
         written = (f"{_states(wanted)}, and the replicas {hosts}" for hosts, wanted in states.items())
         yield f"if ZooKeeper was restored from a backup, write while the brokers are stopped: {'; '.join(written)}"
 

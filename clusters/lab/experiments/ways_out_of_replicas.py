@@ -22,10 +22,10 @@ from kwalk.clusters.lab.experiments.damages import FIRST, Scene
 from kwalk.clusters.lab.experiments.deletions import writes_of_creation
 from kwalk.clusters.lab.experiments.known_records import Log, logs_on_disks, read_records
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
-from kwalk.clusters.lab.experiments.recoveries import DEAD
+from kwalk.clusters.lab.experiments.recoveries import DEAD, diagnosed
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_state, start_all
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
 from kwalk.clusters.lab.zookeeper import Op, set_data
 from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
@@ -167,7 +167,6 @@ def only_members(scene: Scene) -> None:
         lab.kill(number)
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
     _free(lab)
-    lab.rules.rules.clear()
 
 
 def two_directories(scene: Scene, *, only: bool) -> None:
@@ -270,8 +269,12 @@ def on_a_broker_that_does_not_exist(scene: Scene) -> None:
 
 def _free(lab: Lab, leader: int | None = None) -> None:
     """End the holds of fetches, from one leader or all: what was slow goes on."""
-    held = lab.rules.waiting_passages()
-    for rule in {rule for one in held if leader in (None, one.frame.broker) for rule in one.due}:
+    fetches = [
+        ProxiedFrame(number, Direction.REQUEST, Api.FETCH.name, client=f"broker-{other}-fetcher-0")
+        for number in (lab.brokers if leader is None else (leader,))
+        for other in lab.brokers
+    ]
+    for rule in [one for one in lab.rules.rules if any(map(one.match, fetches))]:
         lab.rules.drop(rule)
 
 
@@ -424,11 +427,18 @@ def restart_leader(scene: Scene, way_out: str) -> None:
 
 
 def swap_back(scene: Scene, way_out: str) -> None:
-    """Stop the brokers, and attach each disk to its own."""
-    read(re.compile("stop the brokers, and attach each disk to its own"), way_out)
+    """Stop the brokers, attach each disk to its own, and move the logs away that they have made meanwhile."""
+    read(re.compile("stop the brokers, and attach each disk to its own, and inspect again"), way_out)
     scene.stop(2, 3)
     swap(scene.lab, 2, 3)
     scene.start(2, 3)
+    kinds = diagnosed(scene, "disks attached to their own").inspection.by_kind()
+    found = next((kind.way_out for kind in kinds if kind.name == "stray-log"), "")
+    for name, number in read(re.compile(r"move (\S+-\d+) on broker (\d+) away while the broker is stopped"), found):
+        broker = scene.lab.brokers[int(number)]
+        scene.stop(broker.id)
+        move_away(broker, broker.data / name)
+        scene.start(broker.id)
 
 
 def reassign_to_replicas(scene: Scene, way_out: str) -> None:
