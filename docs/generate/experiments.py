@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from posixpath import normpath
 
 from docs.generate.log_lines import cell
 from docs.generate.tables import lines_of, tables
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import Experiment
+from kwalk.clusters.lab.experiments.ways_out import Advised, advised_case
 from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
 from kwalk.model.language.recovery import CarriedOutPlan
 
@@ -30,6 +32,16 @@ withstands a fault was not tried.
 
 | experiment | releases | what `kwalk diagnose` found | steps |
 |---|---|---|---|"""
+
+ADVICE = """
+## Ways out that were followed
+
+An experiment `advice-…` does by hand what `kwalk diagnose` says of a finding; what has to be so afterwards is the same.
+One round each.
+
+| experiment | releases | finding |
+|---|---|---|"""
+FOLLOWED = [(one, case) for one in EXPERIMENTS.values() if (case := advised_case(one)) is not None and case.repaired]
 
 RESULTS = tables("migration_results")
 MIGRATIONS = """
@@ -56,6 +68,7 @@ def page() -> str:
     """Return the text of the page."""
     results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
     experiments = [HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]
+    experiments += [ADVICE, *starmap(_followed, FOLLOWED)]
     return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
 
 
@@ -68,3 +81,7 @@ def _row(one: Experiment) -> str:
 def _plan(plan: CarriedOutPlan) -> str:
     damage, steps = (", ".join(f"`{name}`" for name in names) for names in (sorted(plan.damage), plan.steps))
     return f"| `{plan.name}` | {', '.join(plan.releases)} | {damage} | {steps} |"
+
+
+def _followed(one: Experiment, case: Advised) -> str:
+    return f"| `{one.name}` | {', '.join(case.repaired)} | `{case.kind}` |"

@@ -53,6 +53,8 @@ CARRIED_OUT = tuple(
         ("stale-log-of-the-only-replica", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("stale-log-of-the-only-replica", SINCE_3, ("leader-refuses-topic-id",), (WRITE_ID, FAIL_OVER)),
         ("diverged", EVERY, ("replicas-diverged",), (MOVE,)),
+        ("copied-topic", OLDER, ("topic-id-differs",), (WITHOUT_FILES,)),
+        ("copied-topic", NEWER, ("leader-refuses-topic-id",), (WITHOUT_FILES,)),
         ("hanging-deletion", OLDER, ("deletion-hangs",), (FAIL_OVER,)),
         ("waiting-deletion", EVERY, ("deletion-pending",), ("start-broker",)),
         ("waiting-deletion", EVERY, ("deletion-pending",), ("start-empty-broker",)),

@@ -8,7 +8,7 @@ import pytest
 
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments import ways_out_of_replicas as replicas
-from kwalk.clusters.lab.experiments.ways_out import LEADER_ONLY, REPLICAS, STATE, _put
+from kwalk.clusters.lab.experiments.ways_out import LEADER_ONLY, REPLICAS, STATE, _put, advised_case
 from kwalk.clusters.lab.zookeeper import create
 from kwalk.invariants.reading.advice import _state
 from kwalk.invariants.reading.finding_kinds import KINDS
@@ -23,9 +23,9 @@ def test_states_and_replicas_are_read_from_sentences():
 
 
 def test_each_experiment_follows_a_kind_that_there_is():
-    cases = [getattr(one.run, "keywords", {}).get("case") for one in EXPERIMENTS.values()]
-    kinds = [case.kind for case in cases if hasattr(case, "kind")]
-    assert len(kinds) > 10 and set(kinds) <= {kind.name for kind in KINDS}
+    cases = [(one, case) for one in EXPERIMENTS.values() if (case := advised_case(one)) is not None]
+    assert len(cases) > 10 and {case.kind for _, case in cases} <= {kind.name for kind in KINDS}
+    assert [one.name for one, case in cases if not {*case.repaired} <= {*one.releases}] == []
 
 
 class _ZooKeeper:

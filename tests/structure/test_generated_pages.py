@@ -7,6 +7,7 @@ import re
 import pytest
 
 from docs.generate.constructs import CONSTRUCTS
+from docs.generate.experiments import FOLLOWED
 from docs.generate.five_documents import DOCUMENTS
 from docs.generate.history import commits
 from docs.generate.kafka_names import entries
@@ -29,7 +30,9 @@ ROWS = {
     "broker-logs.md": {f"({action.source})" for kind in KINDS for action in kind.actions},
     "command-line.md": {f"| `kwalk {name}" for name in commands()} | {f"### kwalk {name}" for name in commands()},
     "constructs.md": {f"| {row.get('note', row.get('instead'))} |" for rows in CONSTRUCTS.values() for row in rows},
-    "experiments.md": {f"| `{name}` |" for name in EXPERIMENTS} | {f"| `{plan.name}` |" for plan in CARRIED_OUT},
+    "experiments.md": {f"| `{name}` |" for name in EXPERIMENTS}
+    | {f"| `{plan.name}` |" for plan in CARRIED_OUT}
+    | {f"| `{one.name}` | {', '.join(case.repaired)} |" for one, case in FOLLOWED},
     "findings.md": {f"## `{kind.name}`\n\n{kind.severity.value.capitalize()}: " for kind in FINDINGS},
     "five-documents.md": {f"| {section['title']} |" for document in DOCUMENTS for section in document["section"]},
     "fixes.md": {f"\n## {fix.name}\n" for fix in FIXES} | {f"| `{fix.name}` |" for fix in FIXES},

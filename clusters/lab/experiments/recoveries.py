@@ -565,7 +565,7 @@ OF_TOPICS = (
     _experiment(
         "copied-topic",
         "A topic is created in ZooKeeper over copies of the directories of another one",
-        _Case(damages.copied_topic, _always("leader-refuses-topic-id"), probed=False),
+        _Case(damages.copied_topic, _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
         REPAIR,
     ),
     _experiment(

@@ -50,12 +50,14 @@ class Advised:
         kind: The name of the kind.
         follow: Does what the way out says, whose text it gets.
         also: Returns what else is wrong, before it and after.
+        repaired: The releases on which it was followed, and repaired the damage.
     """
 
     damage: Damage
     kind: str
     follow: Callable[[Scene, str], None]
     also: Callable[[Scene], list[str]] = field(default=lambda scene: [])
+    repaired: tuple[str, ...] = ("2.8.2", "3.9.0")
 
 
 def followed(lab: Lab, this: ExperimentRound, case: Advised) -> RoundOutcome:
@@ -289,6 +291,12 @@ def advised(name: str, about: str, case: Advised, story: str = DOWN, **more: Any
         run=partial(followed, case=case),
         **more,
     )
+
+
+def advised_case(experiment: Experiment) -> Advised | None:
+    """Return the damage and the kind of an experiment that follows a way out; None if it is another one."""
+    case = getattr(experiment.run, "keywords", {}).get("case")
+    return case if isinstance(case, Advised) else None
 
 
 RETENTION = 40.0
