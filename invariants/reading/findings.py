@@ -405,6 +405,11 @@ class Findings:
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
         numbers = {*topic.partitions, *topic.states, *topic.unassigned}
+        if not numbers and not any(
+            hosts_of_lost(self.capture, topic, n) for t, n in self.situations.hosts if t == topic.name
+        ):
+            text = "the znode's partitions are empty, and no partition has a state znode"
+            yield _observation(kinds.NO_PARTITIONS, label, text, topic=topic.name)
         gaps = sorted({*range(max(numbers, default=0))} - numbers)
         for number in [one for one in gaps if not hosts_of_lost(self.capture, topic, one)][:MOST_MISSING]:
             logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
@@ -872,8 +877,9 @@ class Findings:
     def _of_orphans(self) -> Iterator[Observation]:
         for name, by_partition in self.situations.orphaned().items():
             topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+            exists = name in self.capture.topics
             for partition in by_partition:
-                find = self.situations.of if topic.partitions else self.situations.whole  # which no model evaluates
+                find = self.situations.of if exists else self.situations.whole  # which no model evaluates
                 observed = find(topic, partition)
                 if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
@@ -883,7 +889,7 @@ class Findings:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
                     yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
                     continue
-                if topic.partitions:
+                if exists:
                     stray = [b for b in self._broken(place) if b.property == "no_stray"]
                     yield from self._on_brokers(kinds.STRAY_LOG, place, stray, "{} no replica")
                 else:  # also on brokers that are down: a deletion waits for them
