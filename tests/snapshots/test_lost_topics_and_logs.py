@@ -336,6 +336,15 @@ def test_a_topic_without_partitions_exists() -> None:
     assert "create the znode /admin/delete_topics/" in ways_out(found)["topic-without-partitions"]
 
 
+def test_fields_of_znodes_that_kafka_does_not_write_are_named() -> None:
+    """Confluent Server has observers, which no client makes members of the ISR."""
+    found = cluster("3.9.0")
+    for topic in found["topics"].values():
+        topic["znode"]["observers"] = {"0": [3]}
+    facts = inspect_snapshot(json.dumps(found).encode()).notes
+    assert sum("has the field observers, which Apache Kafka does not write" in fact for fact in facts) == 1
+
+
 def test_only_the_log_with_another_id_is_to_lose_it() -> None:
     found = cluster()
     found["brokers"]["3"]["dirs"]["payments-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
