@@ -474,21 +474,25 @@ class Advice:
         """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
         lost: dict[tuple[str, int], tuple[Topic, int]] = {}
         served: dict[int, bool] = {}
+        spare: set[int] = set()
         for topic in self.capture.topics.values():
             for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
                 isr = topic.states[number].isr if number in topic.states else ()
                 failed = offline_replicas(self.capture, topic, number)
-                for b in gone:
-                    if b in isr and not any(self.capture.brokers[m].alive and m not in failed for m in isr):
+                is_led = any(self.capture.brokers[m].alive and m not in failed for m in isr)
+                for b in gone if isr else ():
+                    if b in isr and not is_led:
                         lost[topic.name, number] = topic, number
-                    elif b in replicas and number in topic.states and isr:
+                    elif b in replicas and not is_led:
+                        spare.add(b)  # what the ISR had may be left on its disk only
+                    elif b in replicas:
                         others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
                         served[b] = served.get(b, True) and bool(others)
         alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
         last = {b: names for b in gone if (names := self._may_have_last_copies(b))}
         for b, names in last.items():
             yield f"do not give broker {b} up: it may have the last copy of records of {listed(names)}"
-        safe = sorted(served.keys() - alone - last.keys())
+        safe = sorted(served.keys() - alone - last.keys() - spare)
         if safe:
             to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
             yield (

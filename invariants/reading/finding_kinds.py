@@ -1095,10 +1095,11 @@ CATCHING_UP = FindingKind(
     "a live replica is not in the ISR",
     ("replicas_converge",),
     now="under-replicated",
-    later="it joins the ISR once it has the leader's records",
+    later="it joins the ISR once it has the leader's records, unless the leader does not know it",
     way_out="take another snapshot later; if it is still so, read server.log of the broker and of the leader, and see "
     "whether a throttle holds it (kafka-configs.sh --describe: follower.replication.throttled.rate); where the leader "
-    "fails to change the ISR (KAFKA-14154), reassign the partition to the replicas that it has "
+    "fails to change the ISR (KAFKA-14154), or does not know a replica that a hand wrote into the topic's znode (it is "
+    "not recognized to be one of the assigned replicas), reassign the partition to the replicas that it has "
     "(kafka-reassign-partitions.sh --execute): its leader epoch rises",
 )
 BROKER_DOWN = FindingKind(

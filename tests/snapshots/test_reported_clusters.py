@@ -676,6 +676,11 @@ def test_a_dead_broker_is_not_given_up_whose_log_may_end_last() -> None:
     assert "of broker 5, once started, while broker 1 is stopped" in kinds["empty-isr"].way_out
 
 
+def test_replicas_of_a_partition_without_a_live_isr_member_are_not_given_up() -> None:
+    """No live ISR member has what was acknowledged: it was said, of replicas outside the ISR, that some have."""
+    assert "live ISR members have" not in ways_out("all-brokers-got-new-ids")["broker-down"]
+
+
 def test_a_replica_with_records_that_its_leader_lacks_is_not_waited_for() -> None:
     """It would truncate them; what raises the leader epoch makes it do so at once."""
     name = "replaced-disk-of-the-only-isr-member"

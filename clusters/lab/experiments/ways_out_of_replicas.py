@@ -20,7 +20,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, Scene
 from kwalk.clusters.lab.experiments.deletions import writes_of_creation
-from kwalk.clusters.lab.experiments.known_records import Log, logs_on_disks, read_records
+from kwalk.clusters.lab.experiments.known_records import Ledger, Log, logs_on_disks, read_records
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
 from kwalk.clusters.lab.experiments.recoveries import DEAD, diagnosed
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_state, start_all
@@ -264,6 +264,33 @@ def on_a_broker_that_does_not_exist(scene: Scene) -> None:
     scene.write(FIRST)
 
 
+def all_new_ids(scene: Scene) -> None:
+    """Start all brokers with their disks under other ids."""
+    scene.create(EACH)
+    scene.write(FIRST)
+    for number in (1, 2):
+        scene.stop(number)
+        scene.write(FIRST)
+    scene.lab.stop(3)
+    for number in (1, 2, 3):
+        scene.lab.renumber(number, number + 3)
+    scene.start(4, 5, 6)
+
+
+def shared_id(scene: Scene) -> None:
+    """Write the id of a topic into the znode of another one."""
+    lab = scene.lab
+    scene.create(THREE)
+    scene.others.append(Ledger("other"))
+    lab.admin(milliseconds=8000).create_topic("other", {0: [2, 3, 1]})
+    lab.wait_for_leaders("other")
+    rest(lab)
+    scene.write(FIRST)
+    scene.others[0].write(lab, FIRST)
+    lab.zk.do(lab.topic_id_write("other", (lab.topic(scene.topic) or {})["topic_id"]))
+    lab.note("the topics have one id")
+
+
 # What is done.
 
 
@@ -418,6 +445,33 @@ def restart(scene: Scene, way_out: str) -> None:
         scene.start(int(number))
 
 
+def give_ids_back(scene: Scene, way_out: str) -> None:
+    """Give all brokers their earlier ids again."""
+    read(re.compile(r"give the broker its earlier id again \(broker.id, meta.properties\)"), way_out)
+    for number in (4, 5, 6):
+        scene.lab.stop(number)
+    for number in (4, 5, 6):
+        scene.lab.renumber(number, number - 3)
+    scene.start(1, 2, 3)
+
+
+def write_own_ids(scene: Scene, way_out: str) -> None:
+    """Write the id of its logs into the znode of each topic, of which one has that of another one."""
+    read(re.compile("before the next failover, write each topic's own id"), way_out)
+    for name in (scene.topic, "other"):
+        text = (scene.lab.brokers[1].data / f"{name}-0" / IDENTITY).read_text()
+        own = text.partition("topic_id: ")[2].strip()
+        if (scene.lab.topic(name) or {})["topic_id"] != own:
+            scene.lab.zk.do(scene.lab.topic_id_write(name, own))
+            scene.lab.note(f"topic {name} has the id {own} of its logs")
+
+
+def reassign_without_the_lost(scene: Scene, way_out: str) -> None:
+    """Reassign a partition to live ISR members and other brokers that run."""
+    read(re.compile("if it is gone for good, reassign the partition to live ISR members and other brokers"), way_out)
+    reassign(scene, 0, [1, 2])
+
+
 def restart_leader(scene: Scene, way_out: str) -> None:
     """Restart the leader, as the sentence says, when an ISR member has all that it has."""
     read(re.compile("restart the leader"), way_out)
@@ -489,6 +543,8 @@ SLOW = LabOptions(proxied=True, settings={**DEAD.settings, "replica.lag.time.max
 """Brokers that do not remove each other from the ISR soon, and whose sessions expire soon."""
 STORY = "fast-bounce.md"
 REASSIGNMENT = "reassignment.md"
+SINCE_3 = ("3.9.0",)
+"""Where each log gets the topic's id with the first LeaderAndIsr request: before 3.0 one without is nothing to name."""
 
 EXPERIMENTS = (
     advised(
@@ -580,8 +636,9 @@ EXPERIMENTS = (
     advised(
         "log-without-id",
         "partition.metadata is removed on two followers, which run",
-        Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids),
+        Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids, repaired=SINCE_3),
         "repair-topic-ids.md",
+        releases=SINCE_3,
     ),
     advised(
         "removed-directory",
@@ -603,13 +660,23 @@ EXPERIMENTS = (
         ),
         REASSIGNMENT,
     ),
-    advised(
-        "replica-by-hand-noticed",
-        "The same, and the controller fails over",
-        Advised(
-            partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3]), "replica-has-no-log", reassign_to_replicas
-        ),
-        REASSIGNMENT,
+    *(
+        advised(
+            f"replica-by-hand-{name}",
+            f"The same, and the controller fails over; {what}",
+            Advised(
+                partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3]),
+                kind,
+                reassign_to_replicas,
+                repaired=(release,),
+            ),
+            REASSIGNMENT,
+            releases=(release,),
+        )
+        for name, what, kind, release in (
+            ("copies", "the replica copies, and the leader does not know it", "catching-up", "2.8.2"),
+            ("noticed", "the replica copies nothing", "replica-has-no-log", "3.9.0"),
+        )
     ),
     advised(
         "leader-is-no-replica",
@@ -657,5 +724,23 @@ EXPERIMENTS = (
         Advised(
             partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]), "isr-repeats-a-broker", restart_leader
         ),
+    ),
+    advised(
+        "all-brokers-got-new-ids",
+        "All brokers start with their disks under other ids",
+        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back, repaired=()),
+    ),
+    advised(
+        "shared-id",
+        "The id of a topic is written into the znode of another one",
+        Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=()),
+        "repair-topic-ids.md",
+    ),
+    advised(
+        "reassignment-to-a-lost-broker",
+        "A partition is reassigned to a broker that is lost before it has copied anything",
+        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=()),
+        REASSIGNMENT,
+        options=DEAD,
     ),
 )
