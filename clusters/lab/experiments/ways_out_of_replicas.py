@@ -543,8 +543,8 @@ SLOW = LabOptions(proxied=True, settings={**DEAD.settings, "replica.lag.time.max
 """Brokers that do not remove each other from the ISR soon, and whose sessions expire soon."""
 STORY = "fast-bounce.md"
 REASSIGNMENT = "reassignment.md"
-SINCE_3 = ("3.9.0",)
-"""Where each log gets the topic's id with the first LeaderAndIsr request: before 3.0 one without is nothing to name."""
+NEWER = ("3.9.0",)
+"""Where most were tried; and where a log without id is named, as each gets one with its first LeaderAndIsr request."""
 
 EXPERIMENTS = (
     advised(
@@ -559,21 +559,33 @@ EXPERIMENTS = (
     advised(
         "member-lacks-records",
         "All brokers crash, a follower comes back without its log, and copies slowly",
-        Advised(partial(emptied, assignment=THREE, empty={0: [3]}), "isr-member-lacks-records", stop_until_out),
+        Advised(
+            partial(emptied, assignment=THREE, empty={0: [3]}),
+            "isr-member-lacks-records",
+            stop_until_out,
+            repaired=NEWER,
+        ),
         STORY,
         options=SLOW,
     ),
     advised(
         "leader-lacks-records",
         "All brokers crash, the leader comes back without its log, and its followers have not fetched yet",
-        Advised(partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out),
+        Advised(
+            partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out, repaired=NEWER
+        ),
         STORY,
         options=SLOW,
     ),
     advised(
         "replaced-disk-of-the-only-member",
         "The only ISR member loses its log, leads, and the other replicas, which lack its last records, do not fetch",
-        Advised(partial(emptied, assignment=THREE, empty={0: [1]}, only=1), "leader-lacks-records", write_states),
+        Advised(
+            partial(emptied, assignment=THREE, empty={0: [1]}, only=1),
+            "leader-lacks-records",
+            write_states,
+            repaired=NEWER,
+        ),
         STORY,
         options=SLOW,
     ),
@@ -581,7 +593,9 @@ EXPERIMENTS = (
         advised(
             f"empty-isr-last-log-down{name}",
             f"An empty ISR is written by hand while the replica with the last records is down{more}",
-            Advised(partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow),
+            Advised(
+                partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow, repaired=NEWER
+            ),
         )
         for name, more, replicas, follow in (
             ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean),
@@ -592,29 +606,33 @@ EXPERIMENTS = (
     advised(
         "leaders-by-hand",
         "Another leader is written into the states of three partitions",
-        Advised(partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states),
+        Advised(
+            partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states, repaired=NEWER
+        ),
     ),
     advised(
         "restored-states",
         "The states are written that three partitions had before their last elections, and the controller fails over",
-        Advised(restored_states, "state-is-behind-the-logs", write_states),
+        Advised(restored_states, "state-is-behind-the-logs", write_states, repaired=NEWER),
     ),
     advised(
         "only-isr-members",
         "Each of three brokers is the only ISR member of a partition, and all crash",
-        Advised(only_members, "no-live-isr", start_in_turn),
+        Advised(only_members, "no-live-isr", start_in_turn, repaired=NEWER),
         options=evolve(DEAD, proxied=True),
     ),
     advised(
         "two-directories",
         "An earlier copy of a follower's log is in the other log directory of its broker, which is down",
-        Advised(partial(two_directories, only=False), "partition-in-two-log-directories", move_one_away),
+        Advised(
+            partial(two_directories, only=False), "partition-in-two-log-directories", move_one_away, repaired=NEWER
+        ),
         options=LabOptions(directories=2),
     ),
     advised(
         "two-directories-of-the-only-isr-member",
         "The same, and the broker is the only ISR member",
-        Advised(partial(two_directories, only=True), "partition-in-two-log-directories", move_one_away),
+        Advised(partial(two_directories, only=True), "partition-in-two-log-directories", move_one_away, repaired=NEWER),
         options=LabOptions(directories=2),
     ),
     advised(
@@ -624,6 +642,7 @@ EXPERIMENTS = (
             partial(garbled, replicas=[1, 2, 3], text="version: 0\ntopic_id: AAAA"),
             "partition-metadata-is-garbled",
             move_before_a_start,
+            repaired=NEWER,
         ),
         "repair-topic-ids.md",
     ),
@@ -636,19 +655,19 @@ EXPERIMENTS = (
     advised(
         "log-without-id",
         "partition.metadata is removed on two followers, which run",
-        Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids, repaired=SINCE_3),
+        Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids, repaired=NEWER),
         "repair-topic-ids.md",
-        releases=SINCE_3,
+        releases=NEWER,
     ),
     advised(
         "removed-directory",
         "The directory of the leader is removed while it runs",
-        Advised(damages.removed_directory, "isr-member-has-no-log", restart),
+        Advised(damages.removed_directory, "isr-member-has-no-log", restart, repaired=NEWER),
     ),
     advised(
         "swapped-disks",
         "Two brokers with the only replicas of two partitions start with the disks of each other",
-        Advised(swapped_disks, "records-on-no-replica", swap_back),
+        Advised(swapped_disks, "records-on-no-replica", swap_back, repaired=NEWER),
     ),
     advised(
         "replica-by-hand",
@@ -657,6 +676,7 @@ EXPERIMENTS = (
             partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3], fails_over=False),
             "replica-has-no-log",
             reassign_to_replicas,
+            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -683,7 +703,10 @@ EXPERIMENTS = (
         "Other replicas are written into a topic's znode by hand, without the only ISR member, and the controller "
         "fails over",
         Advised(
-            partial(replicas_by_hand, created=[2], written=[1, 3]), "isr-outside-replicas", reassign_with_a_failover
+            partial(replicas_by_hand, created=[2], written=[1, 3]),
+            "isr-outside-replicas",
+            reassign_with_a_failover,
+            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -694,6 +717,7 @@ EXPERIMENTS = (
             partial(replicas_by_hand, created=[1], written=[1, 1], fails_over=False),
             "replicas-repeat-a-broker",
             reassign_to_brokers,
+            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -716,30 +740,38 @@ EXPERIMENTS = (
     advised(
         "leader-outside-isr",
         "An ISR without the leader is written by hand, and the controller fails over",
-        Advised(partial(damages.state_by_hand, assignment=THREE, isr=[2, 3]), "leader-outside-isr", restart_leader),
+        Advised(
+            partial(damages.state_by_hand, assignment=THREE, isr=[2, 3]),
+            "leader-outside-isr",
+            restart_leader,
+            repaired=NEWER,
+        ),
     ),
     advised(
         "isr-repeats",
         "An ISR that names a broker twice is written by hand",
         Advised(
-            partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]), "isr-repeats-a-broker", restart_leader
+            partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]),
+            "isr-repeats-a-broker",
+            restart_leader,
+            repaired=NEWER,
         ),
     ),
     advised(
         "all-brokers-got-new-ids",
         "All brokers start with their disks under other ids",
-        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back, repaired=()),
+        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back, repaired=NEWER),
     ),
     advised(
         "shared-id",
         "The id of a topic is written into the znode of another one",
-        Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=()),
+        Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=NEWER),
         "repair-topic-ids.md",
     ),
     advised(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=()),
+        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=NEWER),
         REASSIGNMENT,
         options=DEAD,
     ),
