@@ -282,7 +282,7 @@ def crash_leaves_earlier_snapshots(before: ProducerLog, after: ProducerLog) -> b
 
 @step(
     symptom="a broker writes snapshots without end, or has forgotten producers after a restart",
-    log="Wrote producer snapshot at offset …",
+    log="Loading producer state from snapshot file '…'",
 )
 def snapshots_change_with_segments(before: ProducerLog, after: ProducerLog) -> bool:
     """While a broker is up, snapshots are written or removed as segments are, and as it truncates the log."""
@@ -293,7 +293,7 @@ def snapshots_change_with_segments(before: ProducerLog, after: ProducerLog) -> b
 
 @step(
     symptom="a broker reads much of its logs as it starts",
-    log="Deleted producer state snapshot …",
+    log="Loading producer state from snapshot file '…'",
 )
 def deletion_spares_later_snapshots(before: ProducerLog, after: ProducerLog) -> bool:
     """With records, only the snapshots before the start offset are deleted."""
@@ -454,6 +454,6 @@ def broker_has_started_again(log: ProducerLog) -> bool:
 
 @reachable()
 def crash_leaves_a_snapshot(log: ProducerLog) -> bool:
-    """After a crash there is a snapshot where the last of several segments begins."""
+    """After a crash, which no stop follows, there is a snapshot where the last of several segments begins."""
     is_left = any(snapshot.offset == log.bases[-1] for snapshot in log.snapshots)
-    return not log.is_up and log.crashes > 0 and is_left and log.bases.head < log.bases[-1]
+    return not log.is_up and log.stops < log.crashes and is_left and log.bases.head < log.bases[-1]
