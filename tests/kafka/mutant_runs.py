@@ -107,7 +107,7 @@ RUNS = (
         "mutants-of-producers",
         PRODUCER_TRIALS,
         "PRODUCER_TRIALS",
-        "--function producer_state --seconds 20 ",
+        "--seconds 20 ",
     ),
     MutantRun(
         "mutants-of-replication",
