@@ -66,7 +66,7 @@ def read(pattern: re.Pattern[str], way_out: str) -> list[tuple[str, ...]]:
 
 
 def emptied(
-    scene: Scene, *, assignment: Mapping[int, list[int]], empty: Mapping[int, Collection[int]], only: int = 0
+    scene: Scene, *, assignment: Mapping[int, list[int]], empty: Mapping[int, Collection[int]], longest: int = 0
 ) -> None:
     """Crash all brokers, remove logs of some, and start all before a controller is elected, which sees all alive.
 
@@ -76,14 +76,14 @@ def emptied(
         scene: The cluster, with proxies.
         assignment: The replicas; the first ones lead.
         empty: By partition, the brokers whose logs are removed.
-        only: A broker that is the only ISR member, and has more records than the others; 0 if the ISR is full.
+        longest: A broker that is the only ISR member, and has more records than the others; 0 if the ISR is full.
     """
     lab = scene.lab
     scene.create(assignment)
     scene.write(FIRST)
-    if only:
-        lab.move_controller(only)
-        scene.stop(*(number for number in lab.brokers if number != only))
+    if longest:
+        lab.move_controller(longest)
+        scene.stop(*(number for number in lab.brokers if number != longest))
         scene.write(FIRST)
     for number in lab.brokers:
         if lab.brokers[number].runs:
@@ -169,12 +169,12 @@ def only_members(scene: Scene) -> None:
     _free(lab)
 
 
-def two_directories(scene: Scene, *, only: bool) -> None:
+def two_directories(scene: Scene, *, is_alone: bool) -> None:
     """Bring an earlier copy of a log into the other log directory of its broker, which is down.
 
     Args:
         scene: The cluster, with two log directories.
-        only: Whether the broker is the only ISR member.
+        is_alone: Whether the broker is the only ISR member.
     """
     lab, name = scene.lab, f"{scene.topic}-0"
     scene.create(THREE)
@@ -186,7 +186,7 @@ def two_directories(scene: Scene, *, only: bool) -> None:
     assert log is not None
     copy = lab.folder / "copy"
     shutil.copytree(log, copy)
-    if only:
+    if is_alone:
         scene.start(3)
         scene.stop(1, 2)
         scene.write(FIRST)
@@ -571,9 +571,7 @@ EXPERIMENTS = (
     advised(
         "leader-lacks-records",
         "All brokers crash, the leader comes back without its log, and its followers have not fetched yet",
-        Advised(
-            partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out, repaired=NEWER
-        ),
+        Advised(partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out),
         STORY,
         options=SLOW,
     ),
@@ -581,7 +579,7 @@ EXPERIMENTS = (
         "replaced-disk-of-the-only-member",
         "The only ISR member loses its log, leads, and the other replicas, which lack its last records, do not fetch",
         Advised(
-            partial(emptied, assignment=THREE, empty={0: [1]}, only=1),
+            partial(emptied, assignment=THREE, empty={0: [1]}, longest=1),
             "leader-lacks-records",
             write_states,
             repaired=NEWER,
@@ -625,14 +623,16 @@ EXPERIMENTS = (
         "two-directories",
         "An earlier copy of a follower's log is in the other log directory of its broker, which is down",
         Advised(
-            partial(two_directories, only=False), "partition-in-two-log-directories", move_one_away, repaired=NEWER
+            partial(two_directories, is_alone=False), "partition-in-two-log-directories", move_one_away, repaired=NEWER
         ),
         options=LabOptions(directories=2),
     ),
     advised(
         "two-directories-of-the-only-isr-member",
         "The same, and the broker is the only ISR member",
-        Advised(partial(two_directories, only=True), "partition-in-two-log-directories", move_one_away, repaired=NEWER),
+        Advised(
+            partial(two_directories, is_alone=True), "partition-in-two-log-directories", move_one_away, repaired=NEWER
+        ),
         options=LabOptions(directories=2),
     ),
     advised(
