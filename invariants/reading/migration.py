@@ -48,7 +48,7 @@ from kwalk.model.kafka.snapshots.migration import (
     least_protocol,
     refuses_authorizers,
 )
-from kwalk.model.kafka.snapshots.procedures import STOP
+from kwalk.model.kafka.snapshots.procedures import MOST_CONFIGURED, stop_script
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -57,8 +57,6 @@ REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then tak
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
-MOST_CONFIGURED = 1000
-"""The default of reserved.broker.max.id: generated broker ids begin after it."""
 DIRECTORIES_LEVEL = 17
 """The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
@@ -689,7 +687,7 @@ class _Forecast:
                 "their log directories, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
                 "/controller may they start with the log that they have",
                 (
-                    f"{STOP[0]}   # on each controller of KRaft",
+                    stop_script("on each controller of KRaft"),
                     "bin/zookeeper-shell.sh ZK get /migration",
                     "bin/zookeeper-shell.sh ZK delete /migration",
                 ),

@@ -86,6 +86,7 @@ DAMAGE = {
     "created-again-with-a-dead-broker": {"down-broker-has-another-log", "orphaned-log"},
     "deletion-waits-for-a-retired-broker": {"deletion-pending"},
     "empty-isr": {"empty-isr"},
+    "generated-broker-id-changed": {"replica-under-another-broker-id", "stray-log"},
     "id-written-back": {"fetch-by-id-refused", "controller-sends-another-id"},
     "id-written-back-mixed-logs": {
         "fetch-by-id-refused-mixed-topic-ids",
