@@ -170,6 +170,8 @@ class Advice:
         made = self._of_kind(kind, seen, places)
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and all(self._can_lead(one) for one in seen):
+            made = evolve(made, later=made.later.replace(kinds.NO_LEADER, kinds.OTHERS_LEAD))
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")
         if kind is kinds.NOT_ELECTED and not any(b.alive and b.cache for b in self.capture.brokers.values()):
@@ -194,6 +196,15 @@ class Advice:
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; but first ".join([made.way_out, *first])
         return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+
+    def _can_lead(self, one: Observation) -> bool:
+        """Whether a live ISR member has a log with the topic's id, of a partition where replicas have another one."""
+        topic = self.capture.topics[one.fields["topic"]]
+        number, differing = int(one.fields["partition"]), one.fields["brokers"].split()
+        isr = state.isr if (state := topic.states.get(number)) else ()
+        members = [b for b in isr if self.capture.brokers[b].alive and str(b) not in differing]
+        logs = (self.capture.directory(b, topic.name, number) for b in members)
+        return any(log is not None and log.topic_id == topic.topic_id for log in logs)
 
     def _of_kind(self, kind: FindingKind, observations: list[Observation], places: list[PartitionLogs]) -> FindingKind:
         """Return a kind with the way out of its own findings."""
@@ -677,24 +688,26 @@ class Advice:
             known = [place for (topic, _), place in self.logs.items() if topic == name]
             again = [place for place in known if place.is_created_again]
             topic, label = known[0].topic, topic_label(name)
-            ids, removed = self._ids(topic), f"remove partition.metadata of {label} there"
+            ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
                 kept = sorted({b for place in again for b in place.kept})
                 keeping = (
                     f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
                 )
                 if len(ids) > 1 or self._others(topic):
-                    keeping = f"one broker after the other, stop it, {removed}, and start it"
+                    keeping = removing
+                is_whole = {place.partition for place in again} >= topic.partitions.keys()
+                logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
                 yield (
                     f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
-                    f"to begin with empty logs, move the directories of {label} away while their brokers are stopped "
+                    f"to begin with empty logs, move {logs} away while their brokers are stopped "
                     "(kwalk diagnose --plan has both)"
                 )
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
                 if self._others(topic):
                     why = f"the logs of {label} have the id of {listed(self._others(topic))}, and two topics must not"
-                yield f"{why}: one broker after the other, stop it, {removed}, and start it"
+                yield f"{why}: {removing}"
             elif ids and topic.topic_id is not None and topic.topic_id not in ids:
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
                 restarting |= set(refused_at_start(self.capture, topic))
@@ -734,6 +747,18 @@ class Advice:
                 logs = (self.capture.directory(b, topic.name, partition) for b in state.isr)
                 found.update(log.topic_id for log in logs if log is not None and log.topic_id is not None)
         return found
+
+    def _removing_ids(self, place: PartitionLogs) -> str:
+        """Return how the logs of a topic take the id that the controller sends: those that have another one."""
+        topic, found = place.topic, dict[int, set[str | None]]()
+        for host in self.capture.brokers:
+            logs = (self.capture.directory(host, topic.name, number) for number in topic.partitions)
+            found[host] = {log.topic_id for log in logs if log is not None}
+        fitting = {topic.topic_id} if sent_id(self.capture, topic) in (None, topic.topic_id) else set()
+        differing = [host for host, ids in found.items() if not ids <= {None, *fitting}]
+        each_one = f"on each of {brokers(differing)}, one after the other: stop it"
+        stop = f"stop {brokers(differing)}" if len(differing) == 1 else each_one
+        return f"{stop}, remove partition.metadata of {topic_label(topic.name)} there, and start it"
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""

@@ -715,6 +715,21 @@ LOGS_ONLY = evolve(
     "of the name, which had more",
     acts=Act.RESTART,
 )
+NO_PARTITIONS = FindingKind(
+    "topic-without-partitions",
+    BROKEN,
+    "the topic's znode lists no partition",
+    (),
+    now="brokers that have not led its partitions before answer UNKNOWN_TOPIC_OR_PARTITION; nobody can create the "
+    "topic, as its znode exists",
+    later="it stays so: restarts and failovers do not repair it",
+    way_out="if the topic had records, keep every log of it, and write its partitions into the znode's JSON, with the "
+    "data version that was read. If it had none, create the znode /admin/delete_topics/ with its name: the controller "
+    "removes the topic",
+    log="none: kafka-topics.sh --describe does not show the topic",
+    cause="a tool, or a hand, has written the topic's znode",
+    acts=Act.NONE,
+)
 NO_REPLICAS = FindingKind(
     "partition-without-replicas",
     LATENT,
@@ -835,14 +850,15 @@ ID_MISSING = FindingKind(
     "topic_id, and drops it (KAFKA-14190)",
     grep=("grep 'New partitions to be added' logs/controller.log*   # when, and by which controller it was noticed",),
 )
+NO_LEADER = "the partition has no working leader"
+OTHERS_LEAD = "leave the ISR; while one of them is elected, the partition has no working leader"
 ID_DIFFERS = FindingKind(
     "topic-id-differs",
     LATENT,
     "replicas have another topic id than ZooKeeper",
     ("replica_id_matches_zookeeper",),
     now="nothing on 2.8 to 3.0",
-    later="when a leader epoch rises, for example as a broker restarts, the replicas refuse it, and the partition has "
-    "no working leader",
+    later=f"when a leader epoch rises, for example as a broker restarts, the replicas refuse it, and {NO_LEADER}",
     way_out="write the id that the replicas have back into the topic's znode, then fail the controller over",
     story=REPAIR,
     log=REFUSAL,
@@ -1243,6 +1259,7 @@ KINDS = (
     STALE_IN_ISR,
     DIVERGED,
     EARLIER_LOG,
+    NO_PARTITIONS,
     PARTITION_LOST,
     LOGS_ONLY,
     WITHOUT_STATE,

@@ -13,7 +13,6 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
-    MOST_BROKERS,
     Broken,
     Evaluation,
     Observed,
@@ -24,7 +23,6 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     reassignment_of,
     replicas_without_log,
-    without_alike,
 )
 from kwalk.model.kafka.snapshots.capture import (
     Broker,
@@ -120,10 +118,9 @@ class _Place:
 
     def refuses_all(self, broker: int) -> bool:
         """Whether a broker's log is of an earlier topic, so that it refuses every request: another kind says so."""
-        return (
-            broker not in self.observed.alike
-            and self.observed.situation.brokers[self.observed.brokers.index(broker)].earlier
-        )
+        number = self.observed.alike.get(broker)
+        number = self.observed.brokers.index(broker) if number is None else number
+        return self.observed.situation.brokers[number].earlier
 
     def broker(self, number: int | None) -> int | None:
         """Return the real id of a broker of the situation."""
@@ -376,7 +373,7 @@ class Findings:
         label = topic_label(topic.name)
         places: list[_Place] = []
         for partition in sorted({*topic.partitions, *topic.states}):
-            observed, state = self._fitting(topic, partition), topic.states.get(partition)
+            observed, state = self.situations.fitting(topic, partition), topic.states.get(partition)
             is_marked = topic.name in self.capture.deleting or partition not in topic.partitions
             if observed is None and state is not None and not is_marked and not self._is_able(topic, partition, state):
                 yield self._unserved(topic, partition)
@@ -406,17 +403,17 @@ class Findings:
             text = f"the replicas name {brokers(twice)} more than once"
             yield _observation(kinds.REPLICAS_REPEAT, f"{label}-{number}", text, **fields)
         numbers = {*topic.partitions, *topic.states, *topic.unassigned}
+        if not numbers and not any(
+            hosts_of_lost(self.capture, topic, n) for t, n in self.situations.hosts if t == topic.name
+        ):
+            text = "the znode's partitions are empty, and no partition has a state znode"
+            yield _observation(kinds.NO_PARTITIONS, label, text, topic=topic.name)
         gaps = sorted({*range(max(numbers, default=0))} - numbers)
         for number in [one for one in gaps if not hosts_of_lost(self.capture, topic, one)][:MOST_MISSING]:
             logs = [b.id for b in self.capture.hosts if f"{topic.name}-{number}" in b.directories]
             text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
             yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
-
-    def _fitting(self, one: Topic, number: int) -> Observed | None:
-        """Return the situation of a partition, without brokers that are alike if there are too many."""
-        found = self.situations.of(one, number) or without_alike(self.situations.whole(one, number))
-        return found if len(found.brokers) <= MOST_BROKERS else None
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
         """What the reassignments of a topic wait for; a broker that is removed is not waited for."""
@@ -856,7 +853,7 @@ class Findings:
     ) -> Iterator[Observation]:
         """Yield one finding about all brokers of a partition that violate a property; `text` has {} for them."""
         found = list(broken)
-        known = sorted(b for b in (place.broker(one.broker) for one in found) if b is not None)
+        known = sorted(place.observed.named(one.broker for one in found if one.broker is not None))
         if not known:
             return
         verb = VERBS[kind.name][len(known) > 1]
@@ -868,8 +865,9 @@ class Findings:
     def _of_orphans(self) -> Iterator[Observation]:
         for name, by_partition in self.situations.orphaned().items():
             topic = self.capture.topics.get(name) or Topic(name, {}, None, 3, 0)
+            exists = name in self.capture.topics
             for partition in by_partition:
-                find = self.situations.of if topic.partitions else self.situations.whole  # which no model evaluates
+                find = self.situations.of if exists else self.situations.whole  # which no model evaluates
                 observed = find(topic, partition)
                 if observed is None or (name in self.capture.deleting and name in self.capture.topics):
                     continue
@@ -879,7 +877,7 @@ class Findings:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
                     yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
                     continue
-                if topic.partitions:
+                if exists:
                     stray = [b for b in self._broken(place) if b.property == "no_stray"]
                     yield from self._on_brokers(kinds.STRAY_LOG, place, stray, "{} no replica")
                 else:  # also on brokers that are down: a deletion waits for them

@@ -76,7 +76,7 @@ class _Partition:
     certain: bool
 
     def brokers(self, numbers: Iterable[int]) -> str:
-        return brokers([self.observed.brokers[number] for number in numbers])
+        return brokers(self.observed.named(numbers))
 
     def id_of(self, number: int | None) -> str:
         """Return a topic id in words; the roll mints those that the capture lacks."""
@@ -193,15 +193,15 @@ class _Forecast:
 
     def _partition(self, topic: Topic, partition: int) -> Iterator[_Partition]:
         name = f"{topic_label(topic.name)}-{partition}"
-        observed = self.situations.of(topic, partition)
+        observed = self.situations.fitting(topic, partition)
         found = None if observed is None else self.migration.migrated(observed.situation)
         if observed is None or found is None:
             self.unjudged.append(name)
             return
         for one in found:
             yield _Partition(name, topic, partition, observed, one, {}, certain=len(found) == 1)
-            for number in one.unidentified:
-                names = self.unidentified.setdefault(observed.brokers[number], [])
+            for broker in observed.named(one.unidentified):
+                names = self.unidentified.setdefault(broker, [])
                 if name not in names:
                     names.append(name)
 
@@ -219,8 +219,9 @@ class _Forecast:
         return exists and one.migrated.topic_id is None
 
     def _is_empty(self, one: _Partition, number: int) -> bool:
-        directory = self.capture.directory(one.observed.brokers[number], one.topic.name, one.partition)
-        return directory is None or directory.is_empty is True
+        hosts = one.observed.named([number])
+        logs = (self.capture.directory(broker, one.topic.name, one.partition) for broker in hosts)
+        return all(log is None or log.is_empty is True for log in logs)
 
     # Logs.
 

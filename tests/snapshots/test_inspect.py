@@ -724,6 +724,7 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "no-live-replica",
         "partition-metadata-is-garbled",
         "partition-without-replicas",
+        "topic-without-partitions",
         "partition-number-is-missing",
         "leader-lacks-records",
         "moves-between-log-directories",
@@ -951,7 +952,7 @@ def test_the_command_says_and_exits_with_the_condition(name, code, word, capsys)
 def test_the_command_names_the_way_out_and_the_log_line(capsys) -> None:
     main(["diagnose", str(FILES[MIXED])])
     out = " ".join(capsys.readouterr().out.split())
-    assert "no id in the znode fits the logs of all partitions of t: one broker after the other, stop it" in out
+    assert "no id in the znode fits the logs of all partitions of t: on each of" in out
     assert "does not match the topic Id for partition" in out
     assert "grep -E 'Topic I[dD] in memory: .* does not match the topic I[dD]' logs/state-change.log*" in out
     assert "Read: docs/stories/repair-topic-ids.md" in out

@@ -325,6 +325,35 @@ def test_a_partition_without_replicas_is_named_before_the_failover_that_ends_all
     assert not [name for name in names(found) if name == "fail-over" or name.startswith("restart")]
 
 
+def test_a_topic_without_partitions_exists() -> None:
+    """Its logs are those of partitions that the znode has lost; without logs nobody can create the topic."""
+    found = cluster()
+    found["topics"]["orders"]["znode"]["partitions"] = {}
+    found["topics"]["orders"]["partition_state"] = {}
+    assert {kind for kind in ways_out(found) if "partition" in kind} == {"partition-is-in-logs-only"}
+    for broker in found["brokers"].values():
+        broker["dirs"] = {name: one for name, one in broker["dirs"].items() if not name.startswith("orders-")}
+    assert "create the znode /admin/delete_topics/" in ways_out(found)["topic-without-partitions"]
+
+
+def test_fields_of_znodes_that_kafka_does_not_write_are_named() -> None:
+    """Confluent Server has observers, which no client makes members of the ISR."""
+    found = cluster("3.9.0")
+    for topic in found["topics"].values():
+        topic["znode"]["observers"] = {"0": [3]}
+    facts = inspect_snapshot(json.dumps(found).encode()).notes
+    assert sum("has the field observers, which Apache Kafka does not write" in fact for fact in facts) == 1
+
+
+def test_only_the_log_with_another_id_is_to_lose_it() -> None:
+    found = cluster()
+    found["brokers"]["3"]["dirs"]["payments-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    kinds = {one.name: one for one in inspect_snapshot(json.dumps(found).encode()).by_kind()}
+    mixed = kinds["topic-ids-mixed"]
+    assert "stop broker 3, remove partition.metadata of payments there, and start it" in mixed.way_out
+    assert mixed.later.endswith("leave the ISR; while one of them is elected, the partition has no working leader")
+
+
 def names(snapshot: dict[str, Any]) -> list[str]:
     """The steps that plans may have."""
     return [one.name for one in recovery_problem(json.dumps(snapshot).encode()).procedures]

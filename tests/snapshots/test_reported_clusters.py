@@ -727,7 +727,7 @@ def test_no_topic_gets_the_id_of_another_one() -> None:
     found = inspected(name)
     (kind,) = found.by_kind()
     assert kind.cause.startswith("the logs of b have the id of topic a: directories were copied")
-    assert "one broker after the other, stop it, remove partition.metadata of b there" in kind.way_out
+    assert "one after the other: stop it, remove partition.metadata of b there" in kind.way_out
     assert "write the id" not in kind.way_out
     assert not any(one.name.startswith("write-topic-id") for one in recovery_problem(CLUSTERS[name]).procedures)
     capture = json.loads(CLUSTERS[name].read_text())

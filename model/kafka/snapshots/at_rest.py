@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, lru_cache, partial
 from itertools import combinations
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.broker.log import Commit, Record
 from kwalk.model.kafka.domains import PARTITIONS
@@ -157,32 +157,40 @@ class Situation:
 class Observed:
     """A situation in a capture, with the real brokers and topic ids that its numbers stand for.
 
-    `alike` are brokers that are left out, as the situation has others like them.
+    `alike` are brokers that are left out, with the number of one that is like them.
     """
 
     situation: Situation
     brokers: tuple[int, ...]
     ids: tuple[str, ...]
-    alike: tuple[int, ...] = ()
+    alike: Mapping[int, int] = field(factory=dict, hash=False)
+
+    def named(self, numbers: Iterable[int]) -> list[int]:
+        """Return the ids of brokers of the situation, and of those that are left out and alike."""
+        known = list(numbers)
+        return [
+            *(self.brokers[number] for number in known),
+            *(b for b, number in self.alike.items() if number in known),
+        ]
 
 
 def without_alike(observed: Observed) -> Observed:
-    """Return what is observed with two of the followers in the ISR that are alike in all, and as they are to be."""
+    """Return what is observed with two of the live followers in the ISR that have a log and are alike in all."""
     situation = observed.situation
     named = {one.cached[0] for one in situation.brokers if one.cached is not None}
     seen, left, kept = dict[BrokerSituation, int](), list[int](), list[int]()
     for number, one in enumerate(situation.brokers):
         seen[one] = seen.get(one, 0) + 1
         follows = one.replica and one.in_isr and one.alive and one.registered and not (one.leads or one.controller)
-        is_sound = follows and one.directory and not one.earlier and one.file in (None, situation.topic_id)
-        (left if is_sound and seen[one] > 2 and number not in named else kept).append(number)
+        (left if follows and one.directory and seen[one] > 2 and number not in named else kept).append(number)
     places = {number: place for place, number in enumerate(kept)}
     known = tuple(
         evolve(one, cached=one.cached and (None if one.cached[0] is None else places[one.cached[0]], one.cached[1]))
         for one in (situation.brokers[number] for number in kept)
     )
-    real, alike = (tuple(observed.brokers[number] for number in numbers) for numbers in (kept, left))
-    return Observed(evolve(situation, brokers=known), real, observed.ids, alike)
+    twins = {situation.brokers[number]: places[number] for number in kept}
+    like = {observed.brokers[number]: twins[situation.brokers[number]] for number in left}
+    return Observed(evolve(situation, brokers=known), tuple(observed.brokers[n] for n in kept), observed.ids, like)
 
 
 def without_logs(observed: Observed, brokers: Collection[int]) -> Observed:
@@ -227,6 +235,11 @@ class Situations:
     def of(self, topic: Topic, partition: int) -> Observed | None:
         """Return the situation of a partition; None if more brokers take part than the model has room for."""
         found = self.whole(topic, partition)
+        return found if len(found.brokers) <= MOST_BROKERS else None
+
+    def fitting(self, one: Topic, partition: int) -> Observed | None:
+        """Return the situation of a partition, without brokers that are alike if there are too many."""
+        found = self.of(one, partition) or without_alike(self.whole(one, partition))
         return found if len(found.brokers) <= MOST_BROKERS else None
 
     def whole(self, topic: Topic, partition: int) -> Observed:

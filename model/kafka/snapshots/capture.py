@@ -100,6 +100,8 @@ FORMAT = 3
 
 METADATA_LOG = "__cluster_metadata-0"
 """The directory of KRaft's metadata log: no partition of a topic."""
+ZNODE_FIELDS = {"version", "partitions", "adding_replicas", "removing_replicas", "topic_id"}
+"""The fields of a topic's znode that Apache Kafka knows (kafka.zk.TopicZNode)."""
 MODES = ("zookeeper", "migrating", "kraft")
 """The modes of brokers; one that migrates is in ZooKeeper mode, and registered with KRaft's controllers."""
 
@@ -761,6 +763,13 @@ def _numbered(node: JsonNode, what: str) -> Iterable[tuple[int, JsonNode]]:
 def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     znode = node.field("znode")
     partitions = _table(znode.field("partitions"), "partition", lambda child, _: child.list_of_numbers(0, INT32))
+    others = sorted({name for name, _ in znode.fields()} - ZNODE_FIELDS)
+    contradictions += (
+        f"The znode of {topic_label(name)} has the field {printable(one, 100)}, which Apache Kafka does not write: "
+        "what brokers do by it is not modelled."
+        for one in others
+        if not any(f" has the field {printable(one, 100)}, " in known for known in contradictions)
+    )
     identity = topic_id(znode.maybe("topic_id"))
     if not node.maybe("topic_id").missing and topic_id(node.maybe("topic_id")) != identity:
         raise node.field("topic_id").wrong("differs from the topic_id in its znode", printable(identity))

@@ -388,7 +388,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
 
     Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
     """
-    if not topic.partitions or partition in {*topic.partitions, *topic.unassigned}:
+    if topic.name not in capture.topics or partition in {*topic.partitions, *topic.unassigned}:
         return ()
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
