@@ -29,7 +29,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.versions import LAST_RELEASE
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedImage, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, Capture, CapturedImage, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     brokers,
@@ -168,6 +168,7 @@ class _Forecast:
             *self._waits(),
             *self._unregistered(),
             *self._directories(),
+            *self._name_of_metadata_log(),
             *self._reassignments(),
             *self._requests(),
         ]
@@ -448,7 +449,9 @@ class _Forecast:
                 WAITS,
                 f"KRaft's controller waits for {brokers(waiting)}",
                 tuple(
-                    f"broker {broker} is down and has replicas: {listed(names)}" for broker, names in waiting.items()
+                    f"broker {b} is {'not in /brokers/ids' if b in capture.live else 'down'} and has replicas: "
+                    f"{listed(names)}"
+                    for b, names in waiting.items()
                 ),
                 "The migration begins when every broker that an assignment names has registered with KRaft's "
                 "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
@@ -568,6 +571,25 @@ class _Forecast:
             basis=SOURCE,
             log="server.log, ERROR: Cannot enable ZooKeeper migration …",
         )
+
+    def _name_of_metadata_log(self) -> Iterator[Consequence]:
+        """A topic whose directory is that of KRaft's log.
+
+        Source: KafkaRaftManager.maybeDeleteMetadataLogDir (since 3.7.1), createDataDir; KafkaApis.createTopics (3.3.2).
+        """
+        name, _, number = METADATA_LOG.rpartition("-")
+        topic = self.capture.topics.get(name)
+        if topic is not None and int(number) in topic.partitions:
+            yield Consequence(
+                "topic-has-the-name-of-krafts-log",
+                LOSES,
+                "a topic has the name of KRaft's metadata log",
+                (METADATA_LOG,),
+                "A broker that starts with the migration enabled uses its directory for KRaft's log: from 3.7.1 on it "
+                "deletes what is there, and before, it takes that for KRaft's records.",
+                "copy its records into another topic, and delete it",
+                basis=SOURCE,
+            )
 
     # What is known.
 

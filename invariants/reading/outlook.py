@@ -205,11 +205,11 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     return evolve(reading, facts=(*left, *events, *waiting, *reading.facts), problems=problems)
 
 
-def _beyond(inspection: Inspection, topic: Topic | None) -> tuple[str, ...]:
+def _beyond(inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
     """Return the kinds of damage that a search about a topic is not about: no model has them, or only others do."""
     found = inspection.by_kind()
     topics = {kind: {one.fields.get("topic") for one in places} for kind, places in found.items()}
-    searched = {None, None if topic is None else topic.name}
+    searched = {None, None if about is None else about.name}
     damage = (kind for kind in found if kind.severity is not Severity.NOTE)
     return tuple(kind.name for kind in damage if not is_covered(kind) or searched.isdisjoint(topics[kind]))
 
@@ -583,7 +583,8 @@ def groups_of(
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
                 continue
             choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
-            latest = _latest(capture, topic, partition)
+            best = {*lagging_members(capture, topic, partition).values()}
+            latest = best.pop() if len(best) == 1 else None
             known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
             key = (observed.situation, observed.brokers, observed.ids, choices, latest)
             alike.setdefault(key, []).append(partition)
@@ -596,12 +597,6 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
-
-
-def _latest(capture: Capture, topic: Topic, partition: int) -> int | None:
-    """Return the ISR member whose log has records that others lack, while all are down; None if there is not one."""
-    found = {*lagging_members(capture, topic, partition).values()}
-    return found.pop() if len(found) == 1 else None
 
 
 def _moving(capture: Capture, topic: Topic, partition: int) -> str:

@@ -24,6 +24,7 @@ CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
     "each-broker-is-an-only-isr-member": {"no-live-isr"},
+    "topic-has-the-name-of-krafts-log": set(),
     "topic-was-copied-with-its-directories": {"leader-refuses-topic-id"},
     "two-isr-members-lack-records-of-each-other": {"isr-member-lacks-records"},
     "directories-removed-of-replicas-and-only-replicas": {"isr-member-has-no-log"},
@@ -266,6 +267,20 @@ def foreseen(capture: dict) -> dict[str, str]:
     """What a migration does, by the names of its consequences, with the ways out."""
     prospects = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
     return {one.name: one.way_out for prospect in prospects for one in prospect.consequences}
+
+
+def test_a_topic_of_the_name_of_krafts_log_is_in_order_until_a_migration_removes_its_directory() -> None:
+    """Its directory is not read; KafkaRaftManager.maybeDeleteMetadataLogDir deletes it."""
+    found = foreseen(json.loads(CLUSTERS["topic-has-the-name-of-krafts-log"].read_text()))
+    assert found["topic-has-the-name-of-krafts-log"].startswith("copy its records")
+
+
+def test_a_broker_that_runs_without_its_registration_is_not_said_to_be_down() -> None:
+    capture = json.loads(CLUSTERS["stale-log-when-its-broker-is-back"].read_text())
+    capture["broker_ids"].remove(3)
+    (prospect,) = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
+    (waits,) = (one for one in prospect.consequences if one.name == "broker-is-waited-for")
+    assert waits.places == ("broker 3 is not in /brokers/ids and has replicas: x-0 and x-1",)
 
 
 def test_a_migration_waits_for_brokers_that_kraft_does_not_know() -> None:

@@ -342,18 +342,18 @@ class Situations:
         return found
 
 
-def deletion_waits_for(capture: Capture, topic: Topic, hosts: Iterable[int] = ()) -> tuple[list[int], list[int]]:
+def deletion_waits_for(capture: Capture, deleted: Topic, hosts: Iterable[int] = ()) -> tuple[list[int], list[int]]:
     """Return for which brokers that are down, and for whose failed disks, the deletion of a topic waits.
 
     Kafka: TopicDeletionManager.isTopicIneligibleForDeletion; KafkaController.fetchTopicDeletionsInProgress.
 
     Args:
         capture: the capture.
-        topic: the topic.
+        deleted: the topic.
         hosts: brokers with logs of it that are no replicas.
     """
-    needed = {*hosts, *(b for replicas in topic.partitions.values() for b in replicas)}
-    failed = {b for n in topic.partitions for b in offline_replicas(capture, topic, n)}
+    needed = {*hosts, *(b for replicas in deleted.partitions.values() for b in replicas)}
+    failed = {b for n in deleted.partitions for b in offline_replicas(capture, deleted, n)}
     return sorted(b for b in needed if not capture.brokers[b].alive), sorted(failed)
 
 
