@@ -249,14 +249,77 @@ def closed_log_does_not_change(before: ProducerLog, after: ProducerLog) -> bool:
 
 
 @always(
+    symptom="none: what a broker knew before it stopped is not on its disk",
+    log="none",
+)
+def process_takes_its_memory_along(log: ProducerLog) -> bool:
+    """Of a broker that is down, only the files are left."""
+    premise(not log.is_up)
+    return log.entry is None and log.loaded_to == 0 and log.doomed.is_empty
+
+
+@step(
+    symptom="a broker has forgotten producers after a crash, or knows what its log does not have",
+    log="Loading producer state from snapshot file '…'",
+)
+def crash_leaves_earlier_snapshots(before: ProducerLog, after: ProducerLog) -> bool:
+    """A crash leaves the snapshots up to a segment that the next start recovers, as they were written."""
+    premise(after.crashes > before.crashes)
+    is_kept = any(
+        len(after.snapshots) == sum(snapshot.offset <= base for snapshot in before.snapshots)
+        for base in (before.bases.head, before.bases[-1])
+    )
+    return is_kept and all(
+        any(
+            one.offset == snapshot.offset
+            and one.producer == snapshot.producer
+            and one.is_flushed == snapshot.is_flushed
+            for one in before.snapshots
+        )
+        for snapshot in after.snapshots
+    )
+
+
+@step(
+    symptom="a broker writes snapshots without end, or has forgotten producers after a restart",
+    log="Loading producer state from snapshot file '…'",
+)
+def snapshots_change_with_segments(before: ProducerLog, after: ProducerLog) -> bool:
+    """While a broker is up, snapshots are written or removed as segments are, and as it truncates the log."""
+    is_same = after.start_offset == before.start_offset and len(after.bases) == len(before.bases)
+    premise(before.is_up and after.is_up and is_same and len(after.doomed) == len(before.doomed))
+    return after.truncations > before.truncations or after.snapshots == before.snapshots
+
+
+@step(
+    symptom="a broker reads much of its logs as it starts",
+    log="Loading producer state from snapshot file '…'",
+)
+def deletion_spares_later_snapshots(before: ProducerLog, after: ProducerLog) -> bool:
+    """With records, only the snapshots before the start offset are deleted."""
+    premise(before.start_offset < after.start_offset)
+    return len(after.snapshots) == sum(snapshot.offset >= after.start_offset for snapshot in before.snapshots)
+
+
+@step(
+    symptom="a replica has other records than its leader",
+    log="Truncating to offset …",
+)
+def truncation_removes_the_end(before: ProducerLog, after: ProducerLog) -> bool:
+    """A truncation removes records at the end of the log, or fails; nothing else removes them."""
+    premise(after.truncations > before.truncations or end_offset(after) < end_offset(before))
+    is_shorter = before.high_watermark <= end_offset(after) < end_offset(before)
+    return after.truncations == before.truncations + 1 and is_shorter != after.has_failed
+
+
+@always(
     symptom="records are deleted before they are replicated, or segments stay that a truncation removes",
     log="none: the files of the segments show their base offsets",
 )
 def segments_are_within_the_log(log: ProducerLog) -> bool:
-    """The first segment begins at the start offset, and no segment behind the end of the log."""
-    return log.bases.head == log.start_offset <= log.high_watermark <= end_offset(log) and log.bases[-1] <= end_offset(
-        log
-    )
+    """The first segment begins at the start offset, no segment behind the end of the log, and no two at one offset."""
+    is_replicated = log.bases.head == log.start_offset <= log.high_watermark <= end_offset(log)
+    return is_replicated and log.bases[-1] <= end_offset(log) and len(set(log.bases)) == len(log.bases)
 
 
 @always(
@@ -264,8 +327,8 @@ def segments_are_within_the_log(log: ProducerLog) -> bool:
     log="none: kafka-dump-log.sh shows the batches",
 )
 def history_counts_the_batches(log: ProducerLog) -> bool:
-    """A log from which nothing is deleted has the batches that history has counted."""
-    premise(log.start_offset == 0)
+    """The last batch of the producer that a log has is the last that history has counted."""
+    premise(log.start_offset == 0 or any(batch.kind is BatchKind.DATA for batch in log.batches))
     in_log = max((batch.sequence + 1 for batch in log.batches if batch.kind is BatchKind.DATA), default=0)
     return in_log == log.appended
 
@@ -276,7 +339,9 @@ def history_counts_the_batches(log: ProducerLog) -> bool:
 )
 def producer_sends_within_its_transaction(before: ProducerLog, after: ProducerLog) -> bool:
     """A transactional producer sends a batch while its transaction is ongoing, and one at a time."""
-    premise(not before.in_flight and (after.in_flight or has_appended_data(before, after)))
+    premise(after.in_flight or has_appended_data(before, after))
+    if before.in_flight:
+        return not (after.in_flight and has_appended_data(before, after))
     return before.is_ongoing and not before.is_fenced
 
 
@@ -300,10 +365,11 @@ def batch_of_an_ongoing_transaction_is_appended(before: ProducerLog, after: Prod
     log="Loading producer state from snapshot file '…'",
 )
 def snapshots_are_within_the_log(log: ProducerLog) -> bool:
-    """The last snapshot is that of the highest offset, and none is behind the end of the log."""
+    """The last snapshot is that of the highest offset, none is behind the end of the log, and each has its offset."""
     premise(log.is_up and not log.snapshots.is_empty)
     highest = max((snapshot.offset for snapshot in log.snapshots), default=0)
-    return log.snapshots[-1].offset == highest <= end_offset(log)
+    is_last = log.snapshots[-1].offset == highest <= end_offset(log)
+    return is_last and len({snapshot.offset for snapshot in log.snapshots}) == len(log.snapshots)
 
 
 @always(
@@ -364,8 +430,8 @@ def committed_records_are_read(before: ProducerLog, after: ProducerLog) -> bool:
 
 @reachable()
 def producer_is_forgotten(log: ProducerLog) -> bool:
-    """A producer that has appended is not known."""
-    return log.is_up and log.entry is None and log.appended > 0
+    """A producer that has appended, and was not fenced, is not known."""
+    return log.is_up and log.entry is None and log.appended > 0 and not log.is_fenced
 
 
 @reachable()
@@ -384,3 +450,10 @@ def next_transaction_is_ongoing(log: ProducerLog) -> bool:
 def broker_has_started_again(log: ProducerLog) -> bool:
     """A broker is up that was stopped, or has crashed."""
     return log.is_up and log.stops + log.crashes > 0
+
+
+@reachable()
+def crash_leaves_a_snapshot(log: ProducerLog) -> bool:
+    """After a crash, which no stop follows, there is a snapshot where the last of several segments begins."""
+    is_left = any(snapshot.offset == log.bases[-1] for snapshot in log.snapshots)
+    return not log.is_up and log.stops < log.crashes and is_left and log.bases.head < log.bases[-1]

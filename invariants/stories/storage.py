@@ -805,6 +805,8 @@ PRODUCERS = (
     producers.segments_are_within_the_log,
     producers.stop_and_start_write_a_snapshot,
     producers.closed_log_does_not_change,
+    producers.process_takes_its_memory_along,
+    producers.snapshots_change_with_segments,
     producers.history_counts_the_batches,
     producers.producer_is_forgotten,
     producers.broker_has_started_again,
@@ -814,6 +816,9 @@ SEGMENTS_OF_PRODUCERS = (
     producers.segment_has_its_snapshot,
     producers.producer_outlives_its_records,
     producers.batches_are_in_sequence,
+    producers.crash_leaves_earlier_snapshots,
+    producers.crash_leaves_a_snapshot,
+    producers.deletion_spares_later_snapshots,
 )
 PRODUCER_STATE = Scenario(
     name="log-producer-state",
@@ -838,6 +843,7 @@ PRODUCER_STATE = Scenario(
         producers.snapshot_can_be_read,
         producers.broker_starts_after_a_crash,
         producers.file_deletion_spares_snapshots,
+        producers.truncation_removes_the_end,
         producers.duplicate_is_answered,
     ),
     bounds={
@@ -890,6 +896,7 @@ LATE_BATCHES = PRODUCER_STATE.varied(
         producers.open_transaction_is_ongoing,
         producers.fenced_producer_appends_nothing,
         producers.truncation_does_not_fail,
+        producers.truncation_removes_the_end,
         *PRODUCERS,
         producers.open_transaction_has_its_first_offset,
         producers.batches_are_in_sequence,

@@ -107,7 +107,7 @@ RUNS = (
         "mutants-of-producers",
         PRODUCER_TRIALS,
         "PRODUCER_TRIALS",
-        "--function producer_state --sample 100 --seed 0 --seconds 20 ",
+        "--seconds 20 ",
     ),
     MutantRun(
         "mutants-of-replication",
