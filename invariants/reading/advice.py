@@ -344,12 +344,11 @@ class Advice:
         own: dict[int, str] = {}
         late: dict[tuple[int, int], list[PartitionLogs]] = {}
         for (name, partition), place in self.logs.items():
-            replicas = place.topic.partitions.get(partition, ())
-            state = place.topic.states.get(partition)
-            isr = [b for b in (state.isr if state else ()) if b in replicas]  # none else is elected
+            isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
-            if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
+            if {*isr} & {*self.capture.live} - failed:
                 continue
+            isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
                 late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
@@ -365,11 +364,10 @@ class Advice:
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
-                    bad.setdefault(
-                        broker, f"its log of {place.name} is empty, and that of another ISR member not shown"
-                    )
+                    why = f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    bad.setdefault(broker, why)
                     own[broker] = ""
-        down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
+        down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "

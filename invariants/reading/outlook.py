@@ -536,6 +536,11 @@ class PartitionGroup:
     choices: tuple[Choice, ...]
     latest: int | None
 
+    @property
+    def key(self) -> object:
+        """What partitions have in common that are one group."""
+        return self.observed.situation, self.observed.brokers, self.observed.ids, self.choices, self.latest
+
 
 @frozen
 class LeftOut:
@@ -563,10 +568,8 @@ def groups_of(
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.whole(topic, partition)
             why = obstacle_of(capture, topic, partition, with_records=True)
-            if partition in topic.unassigned:
-                why = "the topic's znode gives it no replica"
-            elif observed.situation.is_lost:
-                why = "the topic's znode has lost it"
+            if observed.situation.is_lost or partition in topic.unassigned:
+                why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
@@ -586,8 +589,7 @@ def groups_of(
             best = {*lagging_members(capture, topic, partition).values()}
             latest = best.pop() if len(best) == 1 else None
             known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
-            key = (observed.situation, observed.brokers, observed.ids, choices, latest)
-            alike.setdefault(key, []).append(partition)
+            alike.setdefault(known[partition].key, []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     if len(groups) > most:
         why = f"{len(groups)} groups of partitions are damaged, more than {most}"
