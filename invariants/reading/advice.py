@@ -186,7 +186,7 @@ class Advice:
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in (*OF_STATES, kinds.RECORDS_ELSEWHERE):
             made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
-        if kind.acts & Act.START:
+        if made.acts & Act.START:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
@@ -231,7 +231,13 @@ class Advice:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind is kinds.NO_LIVE_ISR:
+            foreign = [one.subject for one in observations if self._elects_none(one)]
             made = self._without_live_isr(kind, [self._unregistered(one) for one in observations])
+            if foreign and not self.capture.is_kraft:
+                only = f"see to {listed(foreign)}, whose ISR has no replica: no start of its members ends it"
+                is_all = len(foreign) == len(observations)
+                way_out = only if is_all else f"{made.way_out}; {only}"
+                made = evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -248,6 +254,16 @@ class Advice:
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
         return f"restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+
+    def _elects_none(self, one: Observation) -> bool:
+        """Whether the ISR of a partition has no replica, and all its members and the leader are down.
+
+        Kafka: Election.leaderForOffline looks for live ISR members among the replicas of the assignment.
+        """
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, replicas = topic.states.get(number), topic.partitions.get(number, ())
+        members = [] if state is None else [b for b in (state.leader, *state.isr) if b is not None]
+        return bool(members) and not any(b in replicas or self.capture.brokers[b].alive for b in members)
 
     def _of_foreign(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about leaders and ISR members that are no replicas: Kafka adds no replica that is down.
@@ -269,6 +285,14 @@ class Advice:
                     f"{brokers(dead)} in the ISR of {one.subject} {are} down, and no replica: stop no live ISR member, "
                     f"which would leave none there; if {do} not come back, write the state of {one.subject}, at "
                     f"the version that was read: {above}; then fail the controller over"
+                )
+                continue
+            if self._elects_none(one):
+                elected = self._elected(topic, number, replicas)
+                others.append(
+                    f"no member of the ISR of {one.subject} is a replica, and all are down: no start of "
+                    f"{brokers(dead, 'or')} ends it, as Kafka elects replicas only. What only they have is lost with "
+                    f"an unclean election{f' of {elected}' if elected else ''}, or a state znode that names a replica"
                 )
                 continue
             if kind.way_out not in others:
@@ -322,8 +346,9 @@ class Advice:
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
             failed = offline_replicas(self.capture, place.topic, partition)
-            if any(self.capture.brokers[broker].alive for broker in isr if broker not in failed):
+            if {*isr} & {*self.capture.live} - failed:
                 continue
+            isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
                 late.setdefault((best, broker), []).append(place)
             for broker in (b for b in isr if b not in failed):
@@ -339,11 +364,10 @@ class Advice:
                     bad.setdefault(broker, f"its log of {place.name} {has}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
-                    bad.setdefault(
-                        broker, f"its log of {place.name} is empty, and that of another ISR member not shown"
-                    )
+                    why = f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    bad.setdefault(broker, why)
                     own[broker] = ""
-        down = {broker.id for broker in self.capture.brokers.values() if not broker.alive}
+        down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
             f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
@@ -1150,7 +1174,8 @@ class Advice:
                     why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
                     kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
         if kind is kinds.REASSIGNMENT_WAITS:
-            cancel = "" if kept else ", or cancel the reassignment (--cancel)"
+            tool = " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
+            cancel = "" if kept else f", or cancel the reassignment (--cancel{tool})"
             yield (
                 "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
                 f"(kafka-reassign-partitions.sh --execute){cancel}"

@@ -306,8 +306,9 @@ ANOTHER_ID = FindingKind(
     ("partition_has_a_live_isr_member",),
     now="clients get LEADER_NOT_AVAILABLE",
     later="it lasts until a broker with the replica's id and log starts",
-    way_out="if the disk is the same, give the broker its earlier id again (broker.id, meta.properties), or, if it has "
-    "replicas under the new one, move the directory to an empty broker of the earlier id; do not remove the directory",
+    way_out="if the disk is the same, give the broker its earlier id again (broker.id in meta.properties, and in "
+    "server.properties if it is set there), or, if it has replicas under the new one, move the directory to an empty "
+    "broker of the earlier id; do not remove the directory",
     cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
 )
 EMPTY_ISR = FindingKind(

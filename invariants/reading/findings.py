@@ -17,6 +17,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Evaluation,
     Observed,
     Situations,
+    deletion_waits_for,
     leader_before_hand,
     members_without_log,
     offline_replicas,
@@ -433,18 +434,13 @@ class Findings:
             yield _observation(kinds.REASSIGNMENT, label, listed(moving), topic=topic.name)
 
     def _of_deletion(self, topic: Topic, places: Iterable[_Place]) -> Iterator[Observation]:
-        """A topic to be deleted: what it waits for; nothing else about it matters.
-
-        Source: KafkaController.fetchTopicDeletionsInProgress; TopicDeletionManager.isTopicIneligibleForDeletion.
-        """
+        """A topic to be deleted: what it waits for; nothing else about it matters."""
         later = later_than_deletion(self.capture, topic)
         if later:
             yield _observation(kinds.DELETION_OF_LATER_LOGS, topic_label(topic.name), later, topic=topic.name)
             return
         hosts = {b for key, found in self.situations.hosts.items() if key[0] == topic.name for b in found}
-        needed = hosts | {b for replicas in topic.partitions.values() for b in replicas}
-        down = sorted(b for b in needed if not self.capture.brokers[b].alive)
-        failed = sorted({b for n in topic.partitions for b in offline_replicas(self.capture, topic, n)})
+        down, failed = deletion_waits_for(self.capture, topic, hosts)
         label = topic_label(topic.name)
         waits = [brokers(down)] if down else []
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []

@@ -48,7 +48,7 @@ from kwalk.model.kafka.snapshots.lineage import (
 )
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, after_a_failure, compares, fits, topics_of
 from kwalk.model.kafka.snapshots.migration import DocumentedMigration, documented_migration
-from kwalk.model.kafka.snapshots.procedures import START, STOP, znode_content
+from kwalk.model.kafka.snapshots.procedures import START, STOP, move_away, znode_content
 from kwalk.model.language.inspection import Consequence, Prognosis, Prospect
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -194,7 +194,7 @@ def of_copies(capture: Capture, topics: Iterable[Topic]) -> Iterator[Consequence
             "then removes all of the partition: the log is set aside, or deleted before 3.6.2. If it leads, the others "
             "copy an empty log.",
             "move the directory that ends in -future away while the broker is stopped",
-            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            (*STOP, move_away(["DIRECTORY"]), *START),
             SOURCE,
         )
 
@@ -226,7 +226,7 @@ def of_unidentified_logs(
             "with UNKNOWN_SERVER_ERROR, and applies nothing of it (KAFKA-21022): what changed while the controller was "
             "down does not reach it.",
             way_out,
-            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            (*STOP, move_away(["DIRECTORY"]), *START),
             "Seen on brokers of 3.6.2 and 3.9.0.",
             "server.log, ERROR: The log dir … does not have a topic ID, which is not allowed when running in KRaft "
             "mode.",
@@ -239,7 +239,7 @@ def of_unidentified_logs(
             places,
             "In 3.7.0 a broker in KRaft mode ends if a log has no topic id (KAFKA-16814).",
             f"{way_out}; or upgrade to 3.7.1 or later",
-            (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+            (*STOP, move_away(["DIRECTORY"]), *START),
             SOURCE,
         )
 
@@ -753,7 +753,7 @@ class _Migrating:
                 "keep the directory. If the log is the topic's own, as its id was erased, or the log has none, write "
                 "KRaft's id into its partition.metadata while the broker is stopped, on every replica; move other logs "
                 "away then, before the broker starts in KRaft mode",
-                (*STOP, "mv DIRECTORY BACKUP   # in LOG_DIR", *START),
+                (*STOP, move_away(["DIRECTORY"]), *START),
                 "Seen on brokers of 3.9.0 (set aside) and 3.5.2 (deleted).",
             )
 

@@ -27,7 +27,7 @@ from kwalk.model.kafka.snapshots.former_logs import (
     world_of_logs,
 )
 from kwalk.model.kafka.snapshots.migrating import MigratingTopic, compares, fits, topics_of, world_of
-from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write, within
+from kwalk.model.kafka.snapshots.procedures import NOTHING, REST, START, STOP, commands_to_write, stop_script, within
 from kwalk.model.kafka.snapshots.rollback import (
     PartitionRollback,
     elections_due,
@@ -363,7 +363,7 @@ class _Steps:
             ),
             cost=4 * len(order),
             commands=(
-                *(f"{STOP[0]}   # on broker {b}; wait until it has ended" for b in reversed(order)),
+                *(stop_script(f"on broker {b}") for b in reversed(order)),
                 *(line for broker in order for line in self._renamed(broker)),
                 *(f"{START[0]}   # on broker {b}; wait until it has started" for b in order),
             ),
@@ -551,7 +551,7 @@ class _Rollback:
             self._in_each(LOOK, "roll_back()"),
             cost=3,
             commands=(
-                f"{STOP[0]}   # on each controller of KRaft, and wait until it has ended",
+                stop_script("on each controller of KRaft"),
                 "zkCli.sh -server ZK delete /controller",
                 "zkCli.sh -server ZK get /migration   # keep what it prints",
                 "zkCli.sh -server ZK delete /migration",

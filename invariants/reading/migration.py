@@ -29,7 +29,7 @@ from kwalk.invariants.reading.migrating import (
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.versions import LAST_RELEASE
 from kwalk.model.kafka.snapshots.at_rest import Observed, Situations
-from kwalk.model.kafka.snapshots.capture import Capture, CapturedImage, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, Capture, CapturedImage, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
     brokers,
@@ -48,7 +48,7 @@ from kwalk.model.kafka.snapshots.migration import (
     least_protocol,
     refuses_authorizers,
 )
-from kwalk.model.kafka.snapshots.procedures import STOP
+from kwalk.model.kafka.snapshots.procedures import MOST_CONFIGURED, stop_script
 from kwalk.model.language.inspection import Consequence, Inspection, Prognosis, Prospect, Severity
 
 LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
@@ -57,8 +57,6 @@ REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then tak
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
-MOST_CONFIGURED = 1000
-"""The default of reserved.broker.max.id: generated broker ids begin after it."""
 DIRECTORIES_LEVEL = 17
 """The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
@@ -170,6 +168,7 @@ class _Forecast:
             *self._waits(),
             *self._unregistered(),
             *self._directories(),
+            *self._name_of_metadata_log(),
             *self._reassignments(),
             *self._requests(),
         ]
@@ -450,7 +449,9 @@ class _Forecast:
                 WAITS,
                 f"KRaft's controller waits for {brokers(waiting)}",
                 tuple(
-                    f"broker {broker} is down and has replicas: {listed(names)}" for broker, names in waiting.items()
+                    f"broker {b} is {'not in /brokers/ids' if b in capture.live else 'down'} and has replicas: "
+                    f"{listed(names)}"
+                    for b, names in waiting.items()
                 ),
                 "The migration begins when every broker that an assignment names has registered with KRaft's "
                 "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
@@ -571,6 +572,25 @@ class _Forecast:
             log="server.log, ERROR: Cannot enable ZooKeeper migration …",
         )
 
+    def _name_of_metadata_log(self) -> Iterator[Consequence]:
+        """A topic whose directory is that of KRaft's log.
+
+        Source: KafkaRaftManager.maybeDeleteMetadataLogDir (since 3.7.1), createDataDir; KafkaApis.createTopics (3.3.2).
+        """
+        name, _, number = METADATA_LOG.rpartition("-")
+        topic = self.capture.topics.get(name)
+        if topic is not None and int(number) in topic.partitions:
+            yield Consequence(
+                "topic-has-the-name-of-krafts-log",
+                LOSES,
+                "a topic has the name of KRaft's metadata log",
+                (METADATA_LOG,),
+                "A broker that starts with the migration enabled uses its directory for KRaft's log: from 3.7.1 on it "
+                "deletes what is there, and before, it takes that for KRaft's records.",
+                "copy its records into another topic, and delete it",
+                basis=SOURCE,
+            )
+
     # What is known.
 
     def _release(self) -> Iterator[Consequence]:
@@ -690,7 +710,7 @@ class _Forecast:
                 "their log directories, before the next attempt; only if ZooKeeper has not changed since KRaft lost "
                 "/controller may they start with the log that they have",
                 (
-                    f"{STOP[0]}   # on each controller of KRaft",
+                    stop_script("on each controller of KRaft"),
                     "bin/zookeeper-shell.sh ZK get /migration",
                     "bin/zookeeper-shell.sh ZK delete /migration",
                 ),

@@ -6,13 +6,14 @@ The diagnosis is that of `inspection`; what comes next and what helps is searche
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from kwalk.invariants import partitions, records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import (
+    CONTROLLER_IS_SILENT,
     DELETION_PENDING,
     KINDS,
     NO_BROKER_IS_CONTROLLER,
@@ -32,6 +33,7 @@ from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
+    deletion_waits_for,
     leader_before_hand,
     obstacle_of,
     reassignment_of,
@@ -50,8 +52,15 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     unseen,
 )
-from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of
-from kwalk.model.kafka.snapshots.procedures import LOSSY, REPAIR_DISK, REPLACE_DISK, START_BROKER, Catalogue
+from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members
+from kwalk.model.kafka.snapshots.procedures import (
+    LOSSY,
+    REPAIR_DISK,
+    REPLACE_DISK,
+    START_BROKER,
+    START_EMPTY,
+    Catalogue,
+)
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
@@ -131,6 +140,10 @@ WITHOUT_A_WORLD = frozenset(
 """Kinds of findings that no world has, whatever their properties."""
 
 
+WITHOUT_CONTROLLER = frozenset(kind.name for kind in (NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, CONTROLLER_IS_SILENT))
+"""Kinds of findings in which no controller works, though brokers run."""
+
+
 def describe(violated: Iterable[str]) -> str:
     """Return what a partition has that violates these claims; what follows from a worse one is left out."""
     found = set(violated)
@@ -181,10 +194,24 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
         if one.kind.severity is Severity.BROKEN and topic is not None and one.fields.get("topic") == topic.name
     ]
     violated = {name for one in broken for name in one.kind.properties}
-    reading = reading_of(capture, topic, inspection.severity, violated)
+    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(inspection, topic))
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
+    deletions = _deletions(capture, inspection)
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
-    return evolve(reading, facts=(*left, *events, *reading.facts), problems=problems)
+    unlike = _unlike_worlds(inspection)
+    if unlike:
+        events = [f"What events do was not looked at: models have a controller that works, not {listed(unlike)}."]
+    waiting = [f"If topic {topic_label(t.name)} is deleted, that waits for {w}." for t, w in deletions if w]
+    return evolve(reading, facts=(*left, *events, *waiting, *reading.facts), problems=problems)
+
+
+def _beyond(inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
+    """Return the kinds of damage that a search about a topic is not about: no model has them, or only others do."""
+    found = inspection.by_kind()
+    topics = {kind: {one.fields.get("topic") for one in places} for kind, places in found.items()}
+    searched = {None, None if about is None else about.name}
+    damage = (kind for kind in found if kind.severity is not Severity.NOTE)
+    return tuple(kind.name for kind in damage if not is_covered(kind) or searched.isdisjoint(topics[kind]))
 
 
 def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None, list[str]]:
@@ -201,33 +228,36 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
     groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
+    uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
+    common = _joined(_of_lost_topics(found), _marked(capture))
+    unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
         worlds=tuple(_world(part) for part in parts),
         procedures=catalogue.procedures(),
-        what_ifs=catalogue.what_ifs(),
+        what_ifs=() if unlike else catalogue.what_ifs(),
         describe=describe,
         notes=(
             *_in_the_way(left),
             *_still_served(capture, parts),
-            *_uncovered(found),
+            *_uncovered(found, uncovered),
             *unseen(capture, _taken_for_others(parts)),
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(_of_lost_topics(found), _marked(capture), _premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=(*(one.part.name for one in left), *(part.name for part in _with_refusals(capture, parts))),
         withheld=catalogue.withheld(),
-        uncovered=tuple(kind.name for kind in found.by_kind() if not is_covered(kind)),
+        uncovered=uncovered,
     )
     alternatives = (
         *_later(first, parts),
-        *_for_good(first, parts),
-        *_other_choices(capture, first, groups, left),
-        *_with_losses(first, parts),
+        *_for_good(first, parts, common),
+        *_other_choices(capture, first, groups, left, common),
+        *_with_losses(first, parts, common),
     )
     return evolve(first, alternatives=alternatives)
 
@@ -291,8 +321,11 @@ def _premise(parts: Iterable[ClusterPart]) -> str:
 
 
 def _marked(capture: Capture) -> str:
-    """Return the condition that topics with logs were marked for deletion on purpose: a start or a failover ends it."""
-    logs = {name.rpartition("-")[0] for broker in capture.hosts if broker.seen for name in broker.directories}
+    """Return the condition that topics with logs were marked for deletion on purpose: a start or a failover ends it.
+
+    A replica that the snapshot does not show may have a log.
+    """
+    logs = {name.rpartition("-")[0] for broker in capture.hosts for name in broker.directories}
     names = [topic_label(name) for name in capture.deleting if name in capture.topics and name in logs]
     return f"if {listed(names)} {each(names, 'was', 'were')} marked for deletion on purpose" if names else ""
 
@@ -325,7 +358,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
 
 
 def _other_choices(
-    capture: Capture, first: Problem, groups: Sequence[PartitionGroup], left: Iterable[LeftOut]
+    capture: Capture, first: Problem, groups: Sequence[PartitionGroup], left: Iterable[LeftOut], common: str
 ) -> Iterator[Problem]:
     """Yield the problem for each further choice of what the logs are, or are to be."""
     for number in range(1, max((len(group.choices) for group in groups), default=1)):
@@ -336,7 +369,7 @@ def _other_choices(
             procedures=Catalogue(capture, parts, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_joined(_premise(parts), _of_unseen(capture, parts)),
+            premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
             keeps=_keeps(capture, parts),
         )
 
@@ -370,19 +403,22 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
         yield evolve(left, premise=premise, is_for_later=True)
 
 
-def _with_losses(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
+def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
 
-    A broker that is down and has them would save them: then only the operator for whom it is gone for good asks.
+    A broker that is down and has them would save them: then only the operator for whom it is gone for good asks, and
+    only then an empty one takes its place.
     """
     if any(one.name.startswith(LOSSY) for one in first.procedures):
-        left = _losing(evolve(first, procedures=_without(first, START_BROKER), what_ifs=(), notes=()), parts)
+        empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
+        kept = tuple(one for one in _without(first, START_BROKER) if one.name not in empty)
+        left = _losing(evolve(first, procedures=kept, what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
         for begin in GONE:
             given_up = _named(first, begin)
             if given_up:
                 left = evolve(first, procedures=_without(first, START_BROKER, begin), what_ifs=(), notes=())
-                premise = _joined(_premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
+                premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
 
 
@@ -443,22 +479,32 @@ GONE: Mapping[str, Callable[[Iterable[str]], str]] = {START_BROKER: _gone, REPAI
 """The condition under which steps, by the beginning of their names, cannot be done."""
 
 
-def _for_good(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
+def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:
     """Yield the problem without brokers that start again, or disks that are repaired, as these are gone for good."""
     for begin, gone in GONE.items():
         given_up = _named(first, begin)
         if given_up:
             left = evolve(first, procedures=_without(first, begin), what_ifs=(), notes=())
-            yield evolve(left, premise=_joined(_premise(parts), gone(given_up)), instead_of=given_up)
+            yield evolve(left, premise=_joined(common, _premise(parts), gone(given_up)), instead_of=given_up)
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
-    """Return the problem whose only what-if is the deletion of each damaged topic."""
-    names = [n for n in damaged_topics(capture, inspection) if n in capture.topics and n not in capture.deleting]
-    groups, _ = groups_of(capture, names)
+    """Return the problem whose only what-if is the deletion of each damaged topic, but for those that wait."""
+    ends = [topic.name for topic, waits in _deletions(capture, inspection) if not waits]
+    groups, _ = groups_of(capture, ends)
     parts = parts_of(groups)
     worlds = tuple(_world(part, deletion=True) for part in parts)
     return Problem(inspection, worlds, what_ifs=(Catalogue(capture, parts).deletion(),), describe=describe)
+
+
+def _deletions(capture: Capture, inspection: Inspection) -> Iterator[tuple[Topic, str]]:
+    """Yield each damaged topic with what its deletion would wait for; empty if for nothing."""
+    for name in damaged_topics(capture, inspection):
+        topic = capture.topics.get(name)
+        if topic is not None and name not in capture.deleting:
+            down, failed = deletion_waits_for(capture, topic)
+            waits = [brokers(down)] * bool(down) + [f"a failed disk of {brokers(failed)}"] * bool(failed)
+            yield topic, listed([*waits, *["its reassignment"] * bool(topic.moving)]) if waits or topic.moving else ""
 
 
 def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
@@ -488,6 +534,12 @@ class PartitionGroup:
     observed: Observed
     lineages: Lineages
     choices: tuple[Choice, ...]
+    latest: int | None
+
+    @property
+    def key(self) -> object:
+        """What partitions have in common that are one group."""
+        return self.observed.situation, self.observed.brokers, self.observed.ids, self.choices, self.latest
 
 
 @frozen
@@ -516,8 +568,8 @@ def groups_of(
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
             observed = situations.whole(topic, partition)
             why = obstacle_of(capture, topic, partition, with_records=True)
-            if observed.situation.is_lost:
-                why = "the topic's znode has lost it"
+            if observed.situation.is_lost or partition in topic.unassigned:
+                why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
@@ -534,8 +586,10 @@ def groups_of(
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
                 continue
             choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
-            known[partition] = PartitionGroup(topic, (), observed, lineages, choices)
-            alike.setdefault((observed.situation, observed.brokers, observed.ids, choices), []).append(partition)
+            best = {*lagging_members(capture, topic, partition).values()}
+            latest = best.pop() if len(best) == 1 else None
+            known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
+            alike.setdefault(known[partition].key, []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
     if len(groups) > most:
         why = f"{len(groups)} groups of partitions are damaged, more than {most}"
@@ -601,7 +655,9 @@ def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterP
         choice = group.choices[min(number, len(group.choices) - 1)]
         ids = tuple(dict.fromkeys([*group.observed.ids, *known]))
         observed = without_logs(group.observed, choice.without)
-        parts.append(ClusterPart(group.topic, group.partitions, observed, ids, choice, group.lineages))
+        parts.append(
+            ClusterPart(group.topic, group.partitions, observed, ids, choice, group.lineages, latest=group.latest)
+        )
     return parts
 
 
@@ -617,8 +673,21 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
             )
 
 
-def _uncovered(inspection: Inspection) -> Iterator[str]:
-    kinds = [kind for kind in inspection.by_kind() if not is_covered(kind)]
+def _stays(capture: Capture, inspection: Inspection, kind: FindingKind) -> bool:
+    """Whether a kind has places that are no damage to plans: logs of topics without znode on brokers that are down."""
+    known = {*damaged_topics(capture, inspection)}
+    return kind.name == ORPHANED_LOG.name and any(
+        one.fields["topic"] not in known for one in inspection.by_kind()[kind]
+    )
+
+
+def _unlike_worlds(inspection: Inspection) -> list[str]:
+    """Return the kinds of damage with which no model foresees anything: a broker that runs becomes its controller."""
+    return [kind.name for kind in inspection.by_kind() if kind.name in WITHOUT_CONTROLLER]
+
+
+def _uncovered(inspection: Inspection, names: Collection[str]) -> Iterator[str]:
+    kinds = [kind for kind in inspection.by_kind() if kind.name in names]
     if kinds:
         what = listed([f"{kind.title} ({kind.name})" for kind in kinds])
         yield f"Not covered by plans: {what}; `kwalk diagnose` says what to do about it."

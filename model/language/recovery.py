@@ -117,12 +117,14 @@ class WhatIf:
         likelihood: whether it needs an operator or happens by itself.
         moves: for each world of the problem, the moves.
         success: what it does to parts, named {}, in which all claims hold afterwards, and did not before.
+        always: whether that is said where all claims held before, too.
     """
 
     title: str
     likelihood: str
     moves: tuple[tuple[Move, ...], ...]
     success: str = "repairs {}"
+    always: bool = False
 
 
 @frozen

@@ -92,10 +92,10 @@ def _effects(outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset
 def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[frozenset[str]]) -> str:
     """Return what an event does to one part, with {} for its name; empty if nothing."""
     now, describe = outlook.now[number], outlook.problem.describe
+    if not any(after) and (any(now) or what_if.always):
+        return what_if.success
     if after == now:
         return ""
-    if any(now) and not any(after):
-        return what_if.success
     always = frozenset.intersection(*after)
     certain = always - frozenset.intersection(*now)
     possible = frozenset.union(*after) - frozenset.union(*now) - certain
@@ -105,7 +105,7 @@ def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[fro
     if possible:
         texts.append(f"may leave {{}} with {describe(possible)}")
     if any(now) and not all(after):
-        texts.append("perhaps repairs {}")
+        texts.append(f"perhaps {what_if.success}")
     if not texts and any(now):
         gone = frozenset.intersection(*now) - frozenset.union(*after)
         texts.append(f"rids {{}} of {describe(gone)}" if gone else "")

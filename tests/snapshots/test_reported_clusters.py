@@ -24,6 +24,7 @@ CLUSTERS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 DAMAGE = {
     "each-broker-is-an-only-isr-member": {"no-live-isr"},
+    "topic-has-the-name-of-krafts-log": set(),
     "topic-was-copied-with-its-directories": {"leader-refuses-topic-id"},
     "two-isr-members-lack-records-of-each-other": {"isr-member-lacks-records"},
     "directories-removed-of-replicas-and-only-replicas": {"isr-member-has-no-log"},
@@ -69,6 +70,7 @@ DAMAGE = {
     "isr-names-a-broker-that-does-not-exist": {"isr-names-a-dead-broker", "isr-outside-replicas"},
     "replicas-written-by-hand-leave-the-leader-out": {"isr-outside-replicas", "stray-log"},
     "elected-next-lacks-records": {"leader-not-elected", "replica-has-lost-records"},
+    "isr-and-leader-do-not-exist": {"no-live-isr", "isr-outside-replicas"},
     "isr-is-empty-and-the-leader-lives": {"empty-isr"},
     "state-by-hand-names-a-shorter-log": {"leader-does-not-lead", "replica-has-lost-records"},
     "created-on-brokers-that-do-not-exist": {"no-live-replica"},
@@ -86,6 +88,7 @@ DAMAGE = {
     "created-again-with-a-dead-broker": {"down-broker-has-another-log", "orphaned-log"},
     "deletion-waits-for-a-retired-broker": {"deletion-pending"},
     "empty-isr": {"empty-isr"},
+    "generated-broker-id-changed": {"replica-under-another-broker-id", "stray-log"},
     "id-written-back": {"fetch-by-id-refused", "controller-sends-another-id"},
     "id-written-back-mixed-logs": {
         "fetch-by-id-refused-mixed-topic-ids",
@@ -265,6 +268,37 @@ def foreseen(capture: dict) -> dict[str, str]:
     """What a migration does, by the names of its consequences, with the ways out."""
     prospects = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
     return {one.name: one.way_out for prospect in prospects for one in prospect.consequences}
+
+
+def test_no_start_of_a_broker_that_is_no_replica_ends_an_outage() -> None:
+    """Election.leaderForOffline looks for ISR members in the assignment; a reassignment adds no broker that is down."""
+    found = ways_out("isr-and-leader-do-not-exist")
+    assert found["no-live-isr"].startswith("see to orders-0, whose ISR has no replica")
+    assert "unclean election of brokers 1, 2 or 3" in found["isr-outside-replicas"]
+    assert not any(text.startswith("reassign") or "with empty ones it would lead" in text for text in found.values())
+
+
+@pytest.mark.parametrize(("release", "tool"), [("2.5.1", " of the tool of 2.6 or later"), ("2.6.0", "")])
+def test_the_tool_of_kafka_2_5_cancels_no_reassignment(release: str, tool: str) -> None:
+    capture = json.loads(CLUSTERS["reassignment-does-not-end"].read_text()) | {"version": release}
+    capture["brokers"]["4"]["alive"], capture["broker_ids"] = False, [1, 2, 3]
+    capture["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 2, 3]
+    kinds = {one.name: one.way_out for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert f"(--cancel{tool})" in kinds["reassignment-waits"]
+
+
+def test_a_topic_of_the_name_of_krafts_log_is_in_order_until_a_migration_removes_its_directory() -> None:
+    """Its directory is not read; KafkaRaftManager.maybeDeleteMetadataLogDir deletes it."""
+    found = foreseen(json.loads(CLUSTERS["topic-has-the-name-of-krafts-log"].read_text()))
+    assert found["topic-has-the-name-of-krafts-log"].startswith("copy its records")
+
+
+def test_a_broker_that_runs_without_its_registration_is_not_said_to_be_down() -> None:
+    capture = json.loads(CLUSTERS["stale-log-when-its-broker-is-back"].read_text())
+    capture["broker_ids"].remove(3)
+    (prospect,) = inspect_capture(read_capture(json.dumps(capture).encode())).prospects
+    (waits,) = (one for one in prospect.consequences if one.name == "broker-is-waited-for")
+    assert waits.places == ("broker 3 is not in /brokers/ids and has replicas: x-0 and x-1",)
 
 
 def test_a_migration_waits_for_brokers_that_kraft_does_not_know() -> None:

@@ -342,6 +342,21 @@ class Situations:
         return found
 
 
+def deletion_waits_for(capture: Capture, deleted: Topic, hosts: Iterable[int] = ()) -> tuple[list[int], list[int]]:
+    """Return for which brokers that are down, and for whose failed disks, the deletion of a topic waits.
+
+    Kafka: TopicDeletionManager.isTopicIneligibleForDeletion; KafkaController.fetchTopicDeletionsInProgress.
+
+    Args:
+        capture: the capture.
+        deleted: the topic.
+        hosts: brokers with logs of it that are no replicas.
+    """
+    needed = {*hosts, *(b for replicas in deleted.partitions.values() for b in replicas)}
+    failed = {b for n in deleted.partitions for b in offline_replicas(capture, deleted, n)}
+    return sorted(b for b in needed if not capture.brokers[b].alive), sorted(failed)
+
+
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
     """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
 
@@ -539,9 +554,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
     if garbled:
         return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
-    is_planned = with_records and topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
-    if not is_behind_logs(capture, topic, partition) or is_planned:
+    is_shown = topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
+    if not is_behind_logs(capture, topic, partition) or (with_records and is_shown):
         return ""
+    if is_shown:
+        return "ZooKeeper's state is older than the logs, and brokers may know a later one: only plans look at that"
     failed = offline_replicas(capture, topic, partition)
     unread = [b for b in replicas if b not in failed and not capture.shows(b, topic.name, partition)]
     why = "nothing shows which log is the newest"

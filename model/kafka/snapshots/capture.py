@@ -99,7 +99,7 @@ FORMAT = 3
 
 
 METADATA_LOG = "__cluster_metadata-0"
-"""The directory of KRaft's metadata log: no partition of a topic."""
+"""The directory of KRaft's metadata log, which is not read: brokers before 3.3.2 let a topic have its name."""
 ZNODE_FIELDS = {"version", "partitions", "adding_replicas", "removing_replicas", "topic_id"}
 """The fields of a topic's znode that Apache Kafka knows (kafka.zk.TopicZNode)."""
 MODES = ("zookeeper", "migrating", "kraft")
@@ -727,15 +727,14 @@ def _check_format(document: JsonNode) -> None:
 def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     """Return a broker with directories: those of its replicas that were not seen, with ZooKeeper's topic ids."""
     is_whole = broker.seen and not any(root.path in broker.unread for root in broker.roots if not root.is_offline)
-    if is_whole:
-        return broker
     replicas = (
         (f"{topic.name}-{partition}", topic.topic_id)
         for topic in topics.values()
         for partition, assigned in topic.partitions.items()
         if broker.id in assigned and partition in topic.states
     )
-    found = {name: Directory(identity) for name, identity in replicas if name not in broker.directories}
+    unread = (one for one in replicas if not is_whole or one[0] == METADATA_LOG)
+    found = {name: Directory(identity) for name, identity in unread if name not in broker.directories}
     return evolve(broker, directories={**broker.directories, **found}, assumed=frozenset(found))
 
 

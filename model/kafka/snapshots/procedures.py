@@ -1,7 +1,8 @@
 """What operators can do to a damaged cluster, and what may happen to it, as moves in the worlds of its parts.
 
-The commands are those of Kafka 2.8.2 and 3.9.0, which are the same here, and of ZooKeeper's zkCli. ZK stands for the
-address of ZooKeeper, BROKER for that of a broker, LOG_DIR for a broker's log directory.
+The commands are those of Kafka 2.8.2 and 3.9.0, which are the same here (2.5 moves replicas with --zookeeper), and of
+ZooKeeper's zkCli. ZK stands for the address of ZooKeeper with its chroot, BROKER for that of a broker, LOG_DIR for a
+log directory of a broker.
 """
 
 from __future__ import annotations
@@ -23,7 +24,27 @@ from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
 NOTHING = Move(())
-STOP = ("bin/kafka-server-stop.sh",)
+MOST_CONFIGURED = 1000
+"""The default of reserved.broker.max.id: generated broker ids begin after it."""
+
+
+def stop_script(where: str = "") -> str:
+    """Return the command that stops a broker: it sends a signal and returns, before the broker has ended.
+
+    Source: bin/kafka-server-stop.sh; a broker locks its log directories until then (LogManager.lockLogDirs).
+    """
+    return f"bin/kafka-server-stop.sh   # {where}{'; ' * bool(where)}wait until its process has ended"
+
+
+def move_away(names: Iterable[str], where: str = "") -> str:
+    """Return the command that moves directories away: in a log directory each folder has to be that of a partition.
+
+    Source: LogManager.loadLogs, UnifiedLog.parseTopicPartitionName: else the broker does not start.
+    """
+    return f"mv {' '.join(map(shlex.quote, names))} BACKUP   # in LOG_DIR{where}; BACKUP is outside of it"
+
+
+STOP = (stop_script(),)
 START = ("bin/kafka-server-start.sh -daemon config/server.properties",)
 REST = (
     "wait until kafka-topics.sh --bootstrap-server BROKER --describe --under-replicated-partitions prints nothing new, "
@@ -31,7 +52,9 @@ REST = (
 )
 WITHOUT_NEWEST = "write-states-without-newest"
 REPLACE_DISK = "replace-disk "
-LOSSY = ("elect-unclean", "start-empty-broker", REPLACE_DISK, WITHOUT_NEWEST)
+START_EMPTY = "start-empty-broker "
+"""How the names of steps begin that start a broker with empty disks in the place of one that is down."""
+LOSSY = ("elect-unclean", START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
@@ -210,10 +233,18 @@ class Catalogue:
         )
 
     def _write_states(self) -> Iterator[Procedure]:
-        """Yield the step that writes a new state where ZooKeeper's is older than all logs.
+        """Yield the steps that write a new state where ZooKeeper's is older than all logs, or the ISR is none to elect.
 
-        Where the newest log is on a broker that is down, another one gives it up for the newest log that is left.
+        Where the newest log is on a broker that is down, another one gives it up for the newest log that is left. A
+        live leader of a wrong ISR becomes the ISR; and, while the ISR is down, the member whose log ends last.
         """
+        leaders = {"leaders": [part.leader_of_wrong_isr for part in self.parts]}
+        leaders["latest"] = [part.latest for part in self.parts]
+        for which, brokers in leaders.items():
+            found = [(part, b) for part, b in zip(self.parts, brokers, strict=True) if b is not None]
+            if found:
+                parts, leads = [part for part, _ in found], [broker for _, broker in found]
+                yield self._write_leaders(f"write-states-of-{which}", parts, leads, cost=1)
         behind = [part for part in self.parts if part.is_behind]
         newest = [part.lineages.isr[0] for part in behind]
         left = [self._newest_left(part) for part in behind]
@@ -236,22 +267,25 @@ class Catalogue:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             if part not in parts:
                 return (NOTHING,)
-            return (Move(((f"write_state(0, 0, {part.number(leaders[parts.index(part)])})",),)),)
+            key = f"write_state(0, 0, {part.number(leaders[parts.index(part)])})"
+            return (Move(((key,),), release=part.joins),)
 
         states = [
             state_above_logs(self.capture, part.topic, number, leader)
             for part, leader in zip(parts, leaders, strict=True)
             for number in part.partitions
         ]
-        newest = "newest log that is left" if cost > 1 else "newest log"
+        newest = "the replica with the newest log that is left" if cost > 1 else "the replica with the newest log"
+        is_led = parts[0].leader_of_wrong_isr is not None
+        idle = "no client writes to these partitions, and the logs on disks have the sizes of the snapshot (else take "
         return Procedure(
             name,
-            f"Write states above all leader epochs: the replica with the {newest} leads, and is the whole ISR.",
+            f"Write states above all leader epochs: {'the broker that leads' if is_led else newest} leads, and is the "
+            "whole ISR.",
             self._in_each_part(moves),
             cost=cost,
             commands=tuple(command for state in states for command in state.commands),
-            before="no client writes to these partitions, and the logs on disks have the sizes of the snapshot (else "
-            "take another one); each get shows the state of the snapshot",
+            before=f"{f'{idle}another one); ' * (not is_led)}each get shows the state of the snapshot",
             after="go on at once: brokers are not informed of a state before a controller reads it",
             risk="records that the new leader lacks are lost: the other replicas truncate their logs to its log; -v "
             "refuses to overwrite what another client has written",
@@ -286,15 +320,34 @@ class Catalogue:
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
         if self.capture.brokers[broker].seen and not self.capture.brokers[broker].assumed:
+            unclean = list(self._elected_uncleanly(broker))
+            clean = f"; unclean.leader.election.enable is false for {listed(unclean)}" if unclean else ""
             lost = self._lost_records(broker)
             copied = f", and {listed(lost)} there copied to another place: it truncates them" if lost else ""
             gone = self._deleted_copies(broker)
             copied += f", and {listed(gone)} there copied to another place: it deletes them" if gone else ""
-            return f"its disks are as the snapshot shows them{copied}"
-        return (
-            f"the log directories of broker {broker}, which the snapshot does not show, have its logs (ls LOG_DIR); "
-            "with empty ones it must not start: it would lead, and the other replicas would lose their records"
-        )
+            return f"its disks are as the snapshot shows them{copied}{clean}"
+        unseen = f"the log directories of broker {broker}, which the snapshot does not show,"
+        needed = list(self._only_member(broker))
+        if not needed:
+            return f"{unseen} are its own (ls LOG_DIR)"
+        loss = "and the other replicas would lose their records" if any(needed) else "without the records"
+        return f"{unseen} have its logs (ls LOG_DIR); with empty ones it must not start: it would lead, {loss}"
+
+    def _elected_uncleanly(self, broker: int) -> Iterator[str]:
+        """Yield the partitions of which a broker would be the first live replica, and is no ISR member."""
+        for topic in self.capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in self.capture.deleting else ():
+                replicas = topic.partitions.get(number, ())
+                if broker in replicas and broker not in state.isr and self._online(topic, number).isdisjoint(replicas):
+                    yield f"{topic_label(topic.name)}-{number}"
+
+    def _only_member(self, broker: int) -> Iterator[bool]:
+        """Yield for each partition whose ISR is down, and has a broker, whether it has other replicas."""
+        for topic in self.capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in self.capture.deleting else ():
+                if broker in state.isr and self._online(topic, number).isdisjoint(state.isr):
+                    yield len(topic.partitions.get(number, ())) > 1
 
     def _restart(self, brokers: Sequence[int]) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -341,7 +394,7 @@ class Catalogue:
             self._in_each_part(moves),
             cost=5 * len(brokers) - (not one),
             late=one,
-            commands=(*(STOP if is_up else ()), f"rm -f {' '.join(_files(topic))}   # in LOG_DIR", *START),
+            commands=(*(STOP if is_up else ()), f"rm -f {' '.join(_files(topic))}   # in each LOG_DIR", *START),
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk=("while it is down, partitions have one replica less; " if is_up else "")
@@ -370,6 +423,8 @@ class Catalogue:
         title = f"Stop broker {broker}, move the {which} away, and start it."
         if not is_up:
             title = f"Move the {which} of broker {broker} away, and start it."
+        is_begun = any(part.topic.name in moved and not part.choice.keeps for part in self.parts)
+        copies = "the broker copies the leader's log"
         describe = "kafka-topics.sh --bootstrap-server BROKER --describe"
         what = [
             *([f"broker {broker} is no replica of {listed(named(strays))} ({describe})"] if named(strays) else []),
@@ -382,12 +437,12 @@ class Catalogue:
             cost=6,
             commands=(
                 *(STOP if is_up else ()),
-                f"mv {' '.join(map(shlex.quote, names))} BACKUP   # in LOG_DIR",
+                move_away(names),
                 *START,
             ),
             before=lambda started: listed([*what, self._others_up(started, (broker,))]),
             after=REST,
-            risk=("the broker copies the leader's log; " if named(others) else "")
+            risk=f"{'the topic begins with empty logs' if is_begun else copies}; " * bool(named(others))
             + "records in these directories are no longer served; keep the backup as long as they may be needed",
             starts=frozenset() if is_up else frozenset({str(broker)}),
         )
@@ -406,7 +461,7 @@ class Catalogue:
             return (*(_stop(part, b) for b in live), *away, *(_start(part, b) for b in brokers))
 
         label = topic_label(topic.name)
-        names = {b: [shlex.quote(f"{label}-{n}") for n in partitions] for b, partitions in moved.items()}
+        names = {b: [f"{label}-{n}" for n in partitions] for b, partitions in moved.items()}
         away = listed([f"{listed(found)} of broker {b}" for b, found in names.items()])
         return Procedure(
             f"move-directories-at-once {label} {' '.join(map(str, brokers))}",
@@ -414,8 +469,8 @@ class Catalogue:
             self._in_each_part(moves),
             cost=4 + 3 * len(brokers),
             commands=(
-                *([f"{STOP[0]}   # on each of them"] if live else []),
-                *(f"mv {' '.join(found)} BACKUP   # in LOG_DIR of broker {b}" for b, found in names.items()),
+                *([stop_script("on each of them")] if live else []),
+                *(move_away(found, f" of broker {b}") for b, found in names.items()),
                 f"{START[0]}   # on each of them",
             ),
             before=lambda started: f"the records of {away} are not wanted; {self._others_up(started, brokers)}",
@@ -446,14 +501,15 @@ class Catalogue:
             return (NOTHING if number is None else Move(((f"replace_disk({number})",),)), _start(part, broker))
 
         return Procedure(
-            f"start-empty-broker {broker}",
+            f"{START_EMPTY}{broker}",
             f"If broker {broker} is gone for good, start a broker with the id {broker} and empty log directories.",
             self._in_each_part(moves),
             cost=12,
-            commands=(f"# broker.id={broker} in config/server.properties, log.dirs empty", *START),
+            commands=(f"# {_configured(broker)} in config/server.properties, log.dirs empty", *START),
             before=f"the machine or the disks of broker {broker} cannot be brought back",
             after=REST,
-            risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later",
+            risk=f"the logs that broker {broker} had are given up: the broker must not come back with them later"
+            + "; where it leads, replicas that start later truncate their logs" * any(self._only_member(broker)),
             starts=frozenset({str(broker)}),
         )
 
@@ -472,7 +528,7 @@ class Catalogue:
             cost=7,
             commands=(
                 *STOP,
-                f"# broker.id={earlier} in config/server.properties",
+                f"# {_configured(earlier)} in config/server.properties",
                 f"sed -i.backup 's/^broker.id=.*/broker.id={earlier}/' meta.properties   # in each LOG_DIR",
                 *START,
             ),
@@ -504,10 +560,10 @@ class Catalogue:
             self._in_each_part(moves),
             cost=8,
             commands=(
-                f"{STOP[0]}   # on broker {broker}",
+                stop_script(f"on broker {broker}"),
                 f"mv {' '.join(map(shlex.quote, names))} NEW_LOG_DIR   # in LOG_DIR; rsync -a to another machine",
                 f"{START[0]}   # on broker {broker}",
-                f"{START[0]}   # with broker.id={earlier} and log.dirs=NEW_LOG_DIR",
+                f"{START[0]}   # with {_configured(earlier)}, and log.dirs=NEW_LOG_DIR",
             ),
             before=f"the disk of broker {broker} was that of broker {earlier}; no other process has the id {earlier}; "
             "NEW_LOG_DIR is empty, without meta.properties",
@@ -540,7 +596,7 @@ class Catalogue:
             self._in_each_part(moves),
             cost=10 + len(stopped),
             commands=(
-                *(f"{STOP[0]}   # on broker {b}" for b in stopped),
+                *(stop_script(f"on broker {b}") for b in stopped),
                 *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(orders)),
                 *(f"{START[0]}   # on broker {b}" for b in stopped),
             ),
@@ -672,7 +728,8 @@ class Catalogue:
         names = listed([f"{label}-{number}" for number in foreign])
         wider = {number: (*topic.partitions[number], broker) for number in foreign}
         narrow = {number: topic.partitions[number] for number in foreign}
-        reassign = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file"
+        server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
+        reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
         return Procedure(
             f"put-back {label} {broker}",
             f"Make broker {broker} a replica of {names}, fail the controller over, and take the replica away again.",
@@ -774,7 +831,7 @@ class Catalogue:
         found = self._what_if(
             "the topic is deleted", OPERATOR_ONLY, lambda part: (Move((("client_deletes_topic(0)",),)),)
         )
-        return evolve(found, success="the deletion ends, and leaves nothing of {}")
+        return evolve(found, success="the deletion ends, and leaves nothing of {}", always=True)
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
         return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))
@@ -821,6 +878,14 @@ def _serving(part: ClusterPart, broker: int) -> int | None:
     return None if number is None or part.observed.situation.brokers[number].offline else number
 
 
+def _configured(broker: int) -> str:
+    """Return the settings of a broker with an id: a generated one is refused where it is set while ids are generated.
+
+    Source: KafkaConfig.validateValues (broker.id, reserved.broker.max.id).
+    """
+    return f"broker.id={broker}" + " and broker.id.generation.enable=false" * (broker > MOST_CONFIGURED)
+
+
 def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
     """Start a broker; a log on a failed disk is there again only if the disk is repaired."""
     number = part.number(broker) if repaired else _serving(part, broker)
@@ -850,7 +915,8 @@ def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int
     """Return the state with a leader that a partition needs whose state in ZooKeeper is older than all logs."""
     served = capture.cached(topic.name, partition)
     logs = epochs_ahead(capture, topic, partition, topic.partitions[partition])
-    epoch = max(*logs.values(), 0 if served is None else served.leader_epoch) + EPOCHS_ABOVE
+    seen = (*logs.values(), 0 if served is None else served.leader_epoch, topic.states[partition].leader_epoch)
+    epoch = max(seen) + EPOCHS_ABOVE
     content = {"controller_epoch": capture.controller_epoch, "leader": leader, "version": 1, "leader_epoch": epoch}
     path = shlex.quote(f"/brokers/topics/{topic_label(topic.name)}/partitions/{partition}/state")
     state = shlex.quote(json.dumps({**content, "isr": [leader]}, separators=(",", ":")))

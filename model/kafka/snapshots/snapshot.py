@@ -6,7 +6,7 @@ therefore assumes, is listed in the reading's facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
@@ -59,7 +59,13 @@ NO_CLIENTS = {"old_creations": 0, "new_creations": 0, "expansions": 0, "new_expa
 """Bounds without new topics and expansions: the search is about the consequences of the present state."""
 
 
-def reading_of(capture: Capture, topic: Topic | None, severity: Severity, violated: Collection[str] = ()) -> Reading:
+def reading_of(
+    capture: Capture,
+    topic: Topic | None,
+    severity: Severity,
+    violated: Collection[str] = (),
+    beyond: tuple[str, ...] = (),
+) -> Reading:
     """Return a capture as an initial state.
 
     Args:
@@ -67,13 +73,14 @@ def reading_of(capture: Capture, topic: Topic | None, severity: Severity, violat
         topic: the topic to search about; None if there is none with partitions.
         severity: the worst that an inspection has found.
         violated: the names of the properties that it has found violated, of what is broken in the topic.
+        beyond: the names of the kinds of damage that it has found, and that the search is not about.
     """
     if topic is None:
-        return _empty(capture, severity)
-    return _reading(infer(capture, focus_on(capture, topic)), severity, violated)
+        return _empty(capture, severity, beyond)
+    return _reading(infer(capture, focus_on(capture, topic)), severity, violated, beyond)
 
 
-def _empty(capture: Capture, severity: Severity) -> Reading:
+def _empty(capture: Capture, severity: Severity, beyond: tuple[str, ...]) -> Reading:
     brokers = tuple(capture.brokers)[:3]
     return Reading(
         bounds={**NO_CLIENTS, "brokers": len(brokers), "partitions": 1, "topic_ids": 1, "failovers": 1, "restarts": 1},
@@ -83,11 +90,13 @@ def _empty(capture: Capture, severity: Severity) -> Reading:
         flags=FLAGS,
         facts=(_headline(capture), *unseen(capture)),
         properties=HARM + AGREEMENT,
-        diagnose=partial(conclude, severity),
+        diagnose=partial(conclude, severity, beyond=beyond),
     )
 
 
-def _reading(inferred: InferredState, severity: Severity, violated: Collection[str]) -> Reading:
+def _reading(
+    inferred: InferredState, severity: Severity, violated: Collection[str], beyond: tuple[str, ...]
+) -> Reading:
     focus, ids = inferred.focus, ids_in(inferred)
     bounds = {
         "brokers": len(focus.brokers),
@@ -111,7 +120,13 @@ def _reading(inferred: InferredState, severity: Severity, violated: Collection[s
             *_names(ids),
         ),
         properties=_asked(severity, violated),
-        diagnose=partial(conclude, severity, unasked=tuple(sorted(set(violated) - {*HARM, *AGREEMENT}))),
+        diagnose=partial(
+            conclude,
+            severity,
+            unasked=tuple(sorted(set(violated) - {*HARM, *AGREEMENT})),
+            beyond=beyond,
+            down=tuple(b for b in focus.brokers if not inferred.capture.brokers[b].alive),
+        ),
     )
 
 
@@ -212,17 +227,29 @@ def _assumptions(inferred: InferredState) -> tuple[str, ...]:
 # What a search found.
 
 
-def conclude(severity: Severity, steps: Steps | None, unasked: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return what the search adds to an inspection: its steps to a violation, or None if it found none.
+def conclude(
+    severity: Severity,
+    steps: Steps | None,
+    unasked: tuple[str, ...] = (),
+    beyond: tuple[str, ...] = (),
+    down: tuple[int, ...] = (),
+) -> tuple[str, ...]:
+    """Return what the search adds to an inspection.
 
-    A violation without outside actions means broken, one that needs a failover or a stop latent. What is broken and has
-    no property in the search is `unasked`.
+    A violation without outside actions means broken, one that needs a failover, a stop or a start latent.
+
+    Args:
+        severity: the worst that the inspection has found.
+        steps: the search's steps to a violation, or None if it found none.
+        unasked: the properties of what is broken that the search does not ask for.
+        beyond: the kinds of damage that the search is not about.
+        down: the brokers that are down; they start in the search, as nothing rests before.
     """
-    if steps is None and unasked:
-        return (f"The search does not ask for what is broken ({listed(unasked)}); what it asks for, it found to hold.",)
     if steps is None:
-        return (NOTHING_FOUND[severity],)
-    doings = tuple(_doing(lane, says) for lane, says in steps if lane in WORLD)
+        return (f"{_nothing_found(severity, unasked, beyond)}{' Brokers that are down start in it.' * bool(down)}",)
+    if not steps and severity is not Severity.NOTE:
+        return ("What the search asks for is violated in the snapshot already.",)
+    doings = tuple(_doings(steps, down))
     shown = Severity.LATENT if doings else Severity.BROKEN
     way = f"the search's shortest way to a violation: {', then '.join(doings) or 'without any outside action'}."
     if severity is Severity.NOTE and any(lane in CLIENTS for lane, _ in steps):
@@ -230,6 +257,25 @@ def conclude(severity: Severity, steps: Steps | None, unasked: tuple[str, ...] =
     if shown.rank < severity.rank:
         return (f"{shown.value.capitalize()}: {way}",)
     return (sentence(way),)
+
+
+def _nothing_found(severity: Severity, unasked: Sequence[str], beyond: Sequence[str]) -> str:
+    if unasked:
+        return f"The search does not ask for what is broken ({listed(unasked)}); what it asks for, it found to hold."
+    if beyond:
+        return f"The search is not about {listed(beyond)}; what it asks for, it found to hold within its bounds."
+    return NOTHING_FOUND[severity]
+
+
+def _doings(steps: Steps, down: Sequence[int]) -> Iterator[str]:
+    """Yield the steps from outside of the cluster, and the starts of brokers that the snapshot shows down."""
+    waiting = {f"broker {broker}" for broker in down}
+    for lane, says in steps:
+        if lane in WORLD:
+            yield _doing(lane, says)
+        elif lane in waiting and says.startswith("starts"):
+            waiting.remove(lane)
+            yield f"{lane} starts"
 
 
 def _doing(lane: str, says: str) -> str:

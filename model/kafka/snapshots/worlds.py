@@ -65,7 +65,8 @@ class ClusterPart:
     """One situation of a topic, and the partitions that are in it.
 
     `ids` are the topic ids of all parts of the topic, first those of this one. `choice` says which lineage of logs the
-    partitions are to have, and what their logs may be; `lineages` what shows it. If `is_settled`, the controller has
+    partitions are to have, and what their logs may be; `lineages` what shows it. While the ISR is down, `latest` is the
+    member whose log has records that others lack. If `is_settled`, the controller has
     noticed which brokers are down, and leaders have done what they do about the ISR: what it has now stays.
     """
 
@@ -76,11 +77,44 @@ class ClusterPart:
     choice: Choice
     lineages: Lineages
     is_settled: bool = False
+    latest: int | None = None
 
     @property
     def is_behind(self) -> bool:
         """Whether ZooKeeper's state is older than all logs."""
         return bool(self.lineages.later)
+
+    @property
+    def leader_of_wrong_isr(self) -> int | None:
+        """The broker that leads with its log, and is all that an ISR should have; None if there is none.
+
+        The ISR is empty, or has a broker that is no replica and is down, which no controller removes while it leads.
+        """
+        known = self.observed.situation.brokers
+        members = [one for one in known if one.in_isr]
+        is_wrong = self.lacks_isr or any(not one.replica and not one.alive for one in members)
+        pairs = zip(self.observed.brokers, known, strict=True) if is_wrong else ()
+        leads = ((b, one) for b, one in pairs if one.leads and one.replica and (one.in_isr or not members))
+        return next((b for b, one in leads if one.alive and one.directory and not one.offline), None)
+
+    @property
+    def needs_state(self) -> bool:
+        """Whether a state that is written by hand may be what helps."""
+        return self.is_behind or self.leader_of_wrong_isr is not None or self.latest is not None
+
+    @property
+    def lacks_isr(self) -> bool:
+        """Whether there is a state with an empty ISR."""
+        return self.observed.situation.has_state and not any(one.in_isr for one in self.observed.situation.brokers)
+
+    @property
+    def joins(self) -> frozenset[str]:
+        """The joins to an ISR that was written empty by hand: the leader does not know the version of the state.
+
+        Kafka: KafkaController.processAlterIsr (INVALID_UPDATE_VERSION), until a LeaderAndIsr with a later leader epoch.
+        """
+        numbers = range(len(self.observed.brokers)) if self.lacks_isr and self.leader_of_wrong_isr is not None else ()
+        return frozenset(f"expand_isr({number}, 0, 0)" for number in numbers)
 
     @property
     def records(self) -> int:
@@ -117,7 +151,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
     steps += actions.SESSIONS if needs.sessions else []
     steps += [reassignment.change_one_replica] if needs.foreign_isr else []
-    steps += [repair.write_state] if part.is_behind else []
+    steps += [repair.write_state] if part.needs_state else []
     ids = len(part.ids)
     return REAL_CLUSTER.varied(
         actions=tuple(dict.fromkeys(steps)),
@@ -210,6 +244,7 @@ def world_of(
     held = {f"restart({number})" for number in numbers if not situation.brokers[number].alive}
     if needs.foreign_isr or part.is_settled:
         held |= {f"shrink_isr({number}, 0, 0)" for number in numbers}
+    held |= part.joins
     return World(
         name=part.name,
         model=model,
@@ -229,7 +264,8 @@ def world_of(
 
 def _shape(part: ClusterPart) -> tuple[int, ...]:
     situation = part.observed.situation
-    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers), part.is_behind
+    is_written = part.needs_state + part.is_behind
+    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers), is_written
 
 
 def _epochs(model: Model) -> tuple[tuple[str, ...], ...]:
