@@ -150,6 +150,17 @@ def high_watermark_goes_back_by_truncation(before: EpochPartition, after: EpochP
 
 
 @step(
+    symptom="a broker that is elected tells followers an end of an epoch that its log does not have",
+    log="none: leader-epoch-checkpoint has a line for an offset at or above the end of the log",
+)
+def start_removes_epochs_without_records(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """After a start, each epoch that a replica knows begins below the end of its log."""
+    replica = after.replicas[member]
+    premise(replica.is_up and not before.replicas[member].is_up)
+    return all(entry.start_offset < len(replica.records) for entry in replica.epochs)
+
+
+@step(
     symptom="a follower copies again what was replicated; if its leader fails meanwhile, acknowledged records are gone",
     log="Truncating … to offset … below high watermark …",
 )

@@ -679,10 +679,12 @@ def truncation_ends_the_log(before: PartitionLog, after: PartitionLog) -> bool:
     log="none: ls shows the time",
 )
 def file_times_change_by_appends(before: PartitionLog, after: PartitionLog) -> bool:
-    """The modification time of a segment without new batches changes only if it is set, to the present."""
+    """The modification time of a segment is that of its last append; else it changes only if it is set."""
     set_now = other = 0
     for slot in SEGMENTS:
         old, new = before.segments[slot], after.segments[slot]
+        is_longer = len(new.batches) > len(old.batches) and old.base_offset == new.base_offset
+        other = other + (is_longer and before.count == after.count and new.last_modified != after.clock)
         is_same = old.batches == new.batches and old.base_offset == new.base_offset and before.count == after.count
         is_set = is_same and old.last_modified != new.last_modified
         set_now = set_now + (is_set and new.last_modified == after.clock)

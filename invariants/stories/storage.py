@@ -575,6 +575,7 @@ LEADER_EPOCHS = Scenario(
         epochs.truncation_ends,
         epochs.epochs_of_the_log_are_known,
         epochs.epochs_begin_where_their_records_do,
+        epochs.start_removes_epochs_without_records,
         epochs.replicas_catch_up,
         epochs.partition_can_be_led,
         epochs.leader_is_live,
@@ -623,6 +624,7 @@ LED_WITHOUT_CRASHES = tuple(
     if prop
     not in (
         epochs.partition_can_be_led,
+        epochs.start_removes_epochs_without_records,
         epochs.dead_replica_leaves_the_isr,
         epochs.lone_leader_commits,
         epochs.isr_is_whole_again,

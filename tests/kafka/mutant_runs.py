@@ -70,7 +70,6 @@ def trial_model(trial: Trial) -> Model:
     return Model(scenario, trial.variant, trial.bounds, trial.flags)
 
 
-SAMPLE = "--sample 250 --seed 0 --seconds 20 "
 RUNS = (
     MutantRun("mutants", TRIALS, "TRIALS"),
     MutantRun("mutants-of-configurations", CONFIGURATION_TRIALS, "CONFIGURATION_TRIALS"),
@@ -82,7 +81,7 @@ RUNS = (
         "LOG_FILE_TRIALS",
         "".join(f"--function {name} " for name in OF_LOG_FILES) + "--seconds 20 ",
     ),
-    MutantRun("mutants-of-logs", LOG_TRIALS, "LOG_TRIALS", SAMPLE),
+    MutantRun("mutants-of-logs", LOG_TRIALS, "LOG_TRIALS", "--seconds 20 "),
     MutantRun(
         "mutants-of-migrations",
         MIGRATION_TRIALS,
