@@ -130,7 +130,7 @@ class _Encoding:
         self.solver = Solver(Solver.width_for([*roots, *self.now]))
         leaves = [self.solver.expression(self.now[n]) for n in self.part.varying]
         bits = [z3.If(leaf, _BIT[1], _BIT[0]) if z3.is_bool(leaf) else leaf for leaf in leaves]
-        concatenated = z3.Concat(*bits, _BIT[0])
+        concatenated = z3.Concat(*bits, _BIT[0]) if bits else _BIT[0]  # no action may change anything
         self._packed = z3.BitVec("packed", concatenated.size())
         self.base = [*self.solver.domain(), self._packed == concatenated]
         self._names = count()

@@ -11,6 +11,7 @@ from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.proof_graph import GoalReached, ProofGoal, ProofGraph, StepQueries, domain_goals, property_goal
 from kwalk.search.proof.sampling import PackedStepper, sample_states
 from kwalk.search.results.trace import run
+from tests.prove import still_clock
 from tests.states import reachable_states
 
 BY_NAME = {scenario.name: scenario for scenario in (*EXAMPLES, *SCENARIOS)}
@@ -50,6 +51,13 @@ def test_no_fact_of_a_proof_graph_can_be_left_out_unnoticed(name, key):
     facts = graph.prove(goal)
     refused = [fact for fact in facts if not graph.is_certificate(goal, facts - {fact})]
     assert refused
+
+
+def test_a_model_without_anything_that_changes_has_a_proof_graph():
+    """Z3 concatenates two parts at least, and its state has none."""
+    graph = graph_of(Model(still_clock.SCENARIO))
+    goal = property_goal(graph.queries.lifted, property_of(graph.queries.lifted, "ticks_are_counted()"))
+    assert graph.prove(goal) == frozenset()
 
 
 def test_a_property_that_fails_gets_a_behaviour_that_plain_python_confirms():
