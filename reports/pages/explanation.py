@@ -164,7 +164,8 @@ def headline(report: ReportedExplanation) -> str:
     where = f"snapshot {mismatch.number + 1} of {count}, {visible(mismatch.waypoint)}" if mismatch else ""
     if done.fit is Fit.REFUSED:
         return f"at {where}: {_field(done.mismatch) if done.mismatch else ''}"
-    return f"{visible(done.how)}, on the way to {where}"
+    longer = " (increase --seconds)" * done.how.startswith("time")
+    return f"{visible(done.how)}{longer}, on the way to {where}"
 
 
 def _field(mismatch: Mismatch) -> str:
