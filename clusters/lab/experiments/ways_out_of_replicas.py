@@ -447,7 +447,7 @@ def restart(scene: Scene, way_out: str) -> None:
 
 def give_ids_back(scene: Scene, way_out: str) -> None:
     """Give all brokers their earlier ids again."""
-    read(re.compile(r"give the broker its earlier id again \(broker.id, meta.properties\)"), way_out)
+    read(re.compile(r"give the broker its earlier id again \(broker\.id in meta\.properties"), way_out)
     for number in (4, 5, 6):
         scene.lab.stop(number)
     for number in (4, 5, 6):
@@ -563,7 +563,6 @@ EXPERIMENTS = (
             partial(emptied, assignment=THREE, empty={0: [3]}),
             "isr-member-lacks-records",
             stop_until_out,
-            repaired=NEWER,
         ),
         STORY,
         options=SLOW,
@@ -582,7 +581,6 @@ EXPERIMENTS = (
             partial(emptied, assignment=THREE, empty={0: [1]}, longest=1),
             "leader-lacks-records",
             write_states,
-            repaired=NEWER,
         ),
         STORY,
         options=SLOW,
@@ -591,9 +589,7 @@ EXPERIMENTS = (
         advised(
             f"empty-isr-last-log-down{name}",
             f"An empty ISR is written by hand while the replica with the last records is down{more}",
-            Advised(
-                partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow, repaired=NEWER
-            ),
+            Advised(partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow),
         )
         for name, more, replicas, follow in (
             ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean),
@@ -604,35 +600,29 @@ EXPERIMENTS = (
     advised(
         "leaders-by-hand",
         "Another leader is written into the states of three partitions",
-        Advised(
-            partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states, repaired=NEWER
-        ),
+        Advised(partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states),
     ),
     advised(
         "restored-states",
         "The states are written that three partitions had before their last elections, and the controller fails over",
-        Advised(restored_states, "state-is-behind-the-logs", write_states, repaired=NEWER),
+        Advised(restored_states, "state-is-behind-the-logs", write_states),
     ),
     advised(
         "only-isr-members",
         "Each of three brokers is the only ISR member of a partition, and all crash",
-        Advised(only_members, "no-live-isr", start_in_turn, repaired=NEWER),
+        Advised(only_members, "no-live-isr", start_in_turn),
         options=evolve(DEAD, proxied=True),
     ),
     advised(
         "two-directories",
         "An earlier copy of a follower's log is in the other log directory of its broker, which is down",
-        Advised(
-            partial(two_directories, is_alone=False), "partition-in-two-log-directories", move_one_away, repaired=NEWER
-        ),
+        Advised(partial(two_directories, is_alone=False), "partition-in-two-log-directories", move_one_away),
         options=LabOptions(directories=2),
     ),
     advised(
         "two-directories-of-the-only-isr-member",
         "The same, and the broker is the only ISR member",
-        Advised(
-            partial(two_directories, is_alone=True), "partition-in-two-log-directories", move_one_away, repaired=NEWER
-        ),
+        Advised(partial(two_directories, is_alone=True), "partition-in-two-log-directories", move_one_away),
         options=LabOptions(directories=2),
     ),
     advised(
@@ -642,7 +632,6 @@ EXPERIMENTS = (
             partial(garbled, replicas=[1, 2, 3], text="version: 0\ntopic_id: AAAA"),
             "partition-metadata-is-garbled",
             move_before_a_start,
-            repaired=NEWER,
         ),
         "repair-topic-ids.md",
     ),
@@ -662,12 +651,12 @@ EXPERIMENTS = (
     advised(
         "removed-directory",
         "The directory of the leader is removed while it runs",
-        Advised(damages.removed_directory, "isr-member-has-no-log", restart, repaired=NEWER),
+        Advised(damages.removed_directory, "isr-member-has-no-log", restart),
     ),
     advised(
         "swapped-disks",
         "Two brokers with the only replicas of two partitions start with the disks of each other",
-        Advised(swapped_disks, "records-on-no-replica", swap_back, repaired=NEWER),
+        Advised(swapped_disks, "records-on-no-replica", swap_back),
     ),
     advised(
         "replica-by-hand",
@@ -767,11 +756,12 @@ EXPERIMENTS = (
         "The id of a topic is written into the znode of another one",
         Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=NEWER),
         "repair-topic-ids.md",
+        releases=NEWER,
     ),
     advised(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=NEWER),
+        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost),
         REASSIGNMENT,
         options=DEAD,
     ),
