@@ -856,7 +856,7 @@ def free_ports(number: int) -> Iterator[int]:
     """Return free ports of loopback: a client would get that of a stopped broker if it were one for clients.
 
     Raises:
-        KwalkError: There are not so many.
+        KwalkError: Fewer ports than `number` are free.
     """
     kept: list[socket.socket] = []
     for port in random.sample(PORTS, len(PORTS)):

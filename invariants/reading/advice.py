@@ -41,6 +41,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     sent_id,
 )
+from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
 from kwalk.model.kafka.snapshots.lineage import (
     KEEPING,
     Choice,
@@ -146,6 +147,7 @@ class Advice:
             kinds.TWO_DIRECTORIES: self._of_two,
             kinds.FAILOVER_FAILS: self._of_failing,
             kinds.EMPTY_ISR: self._of_empty_isr,
+            kinds.NO_PARTITIONS: self._of_no_partitions,
             kinds.NO_REPLICAS: self._of_no_replicas,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
@@ -911,6 +913,19 @@ class Advice:
         return (
             f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
             f"of {elected}{by_hand}"
+        )
+
+    def _of_no_partitions(self, one: Observation) -> str:
+        """Return what to do about a topic without partitions: it is deleted only if no broker can have a log of it."""
+        name, hosts = one.fields["topic"], self.capture.hosts
+        has_logs = any(log.rpartition("-")[0] == name for b in hosts for log in b.directories)
+        has_logs = has_logs or any(log.topic == name for log in set_aside_logs(self.capture))
+        if has_logs or not all(b.seen and b.is_described and not b.unread for b in hosts):
+            return kinds.NO_PARTITIONS.way_out
+        return (
+            f"if {one.subject} is not to be kept, create the znode /admin/delete_topics/{one.subject}: the controller "
+            "removes the topic, of which no broker has a log; otherwise write its partitions with their replicas into "
+            "the znode's JSON, with the data version that was read"
         )
 
     def _of_no_replicas(self, one: Observation) -> str:

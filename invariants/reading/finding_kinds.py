@@ -720,15 +720,15 @@ NO_PARTITIONS = FindingKind(
     BROKEN,
     "the topic's znode lists no partition",
     (),
-    now="brokers that have not led its partitions before answer UNKNOWN_TOPIC_OR_PARTITION; nobody can create the "
-    "topic, as its znode exists",
+    now="clients get UNKNOWN_TOPIC_OR_PARTITION, unless a broker still serves the topic; no client can create it, as "
+    "its znode exists",
     later="it stays so: restarts and failovers do not repair it",
-    way_out="if the topic had records, keep every log of it, and write its partitions into the znode's JSON, with the "
-    "data version that was read. If it had none, create the znode /admin/delete_topics/ with its name: the controller "
-    "removes the topic",
+    way_out="keep every log of it. If it had records, write, while the brokers are stopped, its partitions with their "
+    f"replicas into the znode's JSON, with the topic_id of the logs, and a state of each, {STATE_BY_LOGS}: without a "
+    "state the first live replica leads, whatever its log has",
     log="none: kafka-topics.sh --describe does not show the topic",
     cause="a tool, or a hand, has written the topic's znode",
-    acts=Act.NONE,
+    acts=Act.RESTART,
 )
 NO_REPLICAS = FindingKind(
     "partition-without-replicas",

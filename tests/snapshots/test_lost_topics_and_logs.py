@@ -326,14 +326,16 @@ def test_a_partition_without_replicas_is_named_before_the_failover_that_ends_all
 
 
 def test_a_topic_without_partitions_exists() -> None:
-    """Its logs are those of partitions that the znode has lost; without logs nobody can create the topic."""
+    """Its logs are of partitions that the znode has lost. It is to be deleted only if no broker has a log of it."""
     found = cluster()
     found["topics"]["orders"]["znode"]["partitions"] = {}
     found["topics"]["orders"]["partition_state"] = {}
     assert {kind for kind in ways_out(found) if "partition" in kind} == {"partition-is-in-logs-only"}
     for broker in found["brokers"].values():
         broker["dirs"] = {name: one for name, one in broker["dirs"].items() if not name.startswith("orders-")}
-    assert "create the znode /admin/delete_topics/" in ways_out(found)["topic-without-partitions"]
+    assert "create the znode /admin/delete_topics/orders:" in ways_out(found)["topic-without-partitions"]
+    found["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    assert "delete_topics" not in ways_out(found)["topic-without-partitions"]
 
 
 def test_fields_of_znodes_that_kafka_does_not_write_are_named() -> None:

@@ -295,7 +295,7 @@ def shared_id(scene: Scene) -> None:
 
 
 def _free(lab: Lab, leader: int | None = None) -> None:
-    """End the holds of fetches, from one leader or all: what was slow goes on."""
+    """Drop the rules that hold fetches, from one leader or from all."""
     fetches = [
         ProxiedFrame(number, Direction.REQUEST, Api.FETCH.name, client=f"broker-{other}-fetcher-0")
         for number in (lab.brokers if leader is None else (leader,))
@@ -355,8 +355,8 @@ def write_states(scene: Scene, way_out: str) -> None:
     for names, epoch, hosts in read(STATES, way_out):
         for partition in map(int, re.findall(r"-(\d+)", names)):
             logs = logs_on_disks(scene.lab, scene.topic)
-            leader = max(_numbers(hosts), key=lambda b, p=partition: _end(logs[b].get(p, {})))  # type: ignore[misc]
-            put_state(scene, partition, leader, int(epoch))
+            ends = {broker: _end(logs[broker].get(partition, {})) for broker in _numbers(hosts)}
+            put_state(scene, partition, max(ends, key=ends.__getitem__), int(epoch))
     scene.lab.delete_controller()
     rest(scene.lab)
     _free(scene.lab)
