@@ -392,14 +392,17 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
 
 
 def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
-    """Yield the problem if nothing happens by itself any more, where the controller may not have noticed a crash.
+    """Yield the problem if nothing happens by itself any more, where the controller may not have noticed all.
 
-    A broker that starts would not do: the leader may know another ISR than ZooKeeper has, which a failover makes equal.
+    It may elect by itself where there is no state. Where it may not have noticed a crash, a broker that starts would
+    not do: the leader may know another ISR than ZooKeeper has, which a failover makes equal.
     """
-    if any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers):
+    is_short = any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers)
+    if is_short or any(part.first_leader is not None for part in parts):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
         premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
-        left = evolve(first, worlds=worlds, procedures=_without(first, START_BROKER), what_ifs=(), notes=())
+        procedures = _without(first, START_BROKER) if is_short else first.procedures
+        left = evolve(first, worlds=worlds, procedures=procedures, what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=True)
 
 

@@ -60,6 +60,7 @@ from kwalk.model.kafka.versions.grain import (
     OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
+    STATE_VERSIONS,
     STEPWISE_SHUTDOWN,
     STOP_REPLICA,
     TWO_STEP_ADMIN,
@@ -93,14 +94,17 @@ class Replica:
     only where StopReplica is sent: the log has a directory, and a process that starts loads it. `offline` is
     HostedPartition.Offline: this process refuses all requests about it. `assigned` has the replicas that a leader got
     with its leader epoch, where replicas can be reassigned (Kafka: Partition.remoteReplicasMap). `lacks_fetcher` is a
-    follower's that got its leader epoch when its process was stopping already: it does not fetch. `backup` has the
-    records of directories that an operator has moved away; `set_aside` those of logs that a broker took for strays.
+    follower's that got its leader epoch when its process was stopping already: it does not fetch. `has_later_version`
+    says that its process has seen a later version of the state znode than there is (Kafka: Partition.partitionEpoch),
+    as long as the process lives: versions only rise, and by how much is not known. `backup` has the records of
+    directories that an operator has moved away; `set_aside` those of logs that a broker took for strays.
     """
 
     log_open: bool = flag()
     leader_epoch: int | None = optional(number(0, LEADER_EPOCHS))
     is_leader: bool = flag()
     lacks_fetcher: bool = flag(when=STEPWISE_SHUTDOWN)
+    has_later_version: bool = flag(when=STATE_VERSIONS)
     assigned: frozenset[int] = subset(BROKERS, when=REASSIGNMENT)
     topic_id: int | None = optional(TOPIC_IDS)
     file_topic_id: int | None = optional(TOPIC_IDS)

@@ -12,7 +12,7 @@ from kwalk.invariants.reading.outlook import deletion_of, read_snapshot, recover
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language.recovery import Problem, Procedure
 from kwalk.reports.pages.outlook import diagnosis_of
-from kwalk.search.analyses.recovery import Recovery, foresee
+from kwalk.search.analyses.recovery import Recovery, foresee, plan_recovery
 from tests.snapshots.test_reported_clusters import CLUSTERS, planned, steps
 
 
@@ -195,3 +195,36 @@ def test_a_deletion_ends_and_does_not_change_nothing() -> None:
 def test_a_forecast_does_not_say_that_the_newest_log_is_not_known_where_the_plan_knows_it() -> None:
     (why,) = (one for one in read_snapshot(CLUSTERS["restored-states-of-three-leaders"]).facts if "Not searched" in one)
     assert why.endswith("brokers may know a later one: only plans look at that.")
+
+
+# Partitions without a state.
+
+
+def test_states_are_created_where_logs_have_records_and_the_first_live_replica_s_lacks_some() -> None:
+    """An election would take it as leader: so a plan is for a controller that does not notice the partitions."""
+    found = problem(read("znodes-written-again-without-states"))
+    (later,) = (one for one in found.alternatives if "a minute later" in one.premise)
+    recovery = plan_recovery(later)
+    assert recovery.plan is not None and recovery.plan.faults and recovery.plan.at_any_moment
+    written, failed_over = recovery.plan.procedures
+    creations = [line for line in written.commands if "/partitions/0/state" in line]
+    assert failed_over.name == "fail-over"
+    assert creations == [
+        "zkCli.sh -server ZK create /brokers/topics/orders/partitions/0/state "
+        """'{"controller_epoch":1,"leader":2,"version":1,"leader_epoch":13,"isr":[2]}'"""
+    ]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_no_state_is_created_where_nothing_shows_which_log_ends_last(hidden: bool) -> None:
+    capture = read("znodes-written-again-without-states")
+    broker = capture["brokers"]["3"]
+    if hidden:
+        broker["dirs"] = None
+    else:
+        log = broker["dirs"]["orders-0"]
+        log["leader_epoch_checkpoint"], log["files"] = log["leader_epoch_checkpoint"].replace("3 50", "3 40"), {}
+        del broker["dirs"]["orders-1"]
+    for one in (found := problem(capture), *found.alternatives):
+        states = [each for each in one.procedures if each.name.startswith("write-states")]
+        assert not any("orders/partitions/0/" in line for each in states for line in each.commands)

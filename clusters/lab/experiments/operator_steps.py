@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import Lab, LabBroker, failed_root
 from kwalk.clusters.lab.experiments.known_records import BACKUP
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.zookeeper import delete, set_data
+from kwalk.clusters.lab.zookeeper import ZooKeeperError, create, delete, set_data
 from kwalk.model.language import KwalkError
 from kwalk.model.language.recovery import Procedure
 
@@ -180,6 +181,9 @@ def _write(lab: Lab, words: list[str]) -> None:
         if found is None:
             raise KwalkError(f"There is no znode {path}, which the plan writes.")
         lab.zk.do(set_data(path, content.encode(), found[1].version))
+    elif words[3] == "create":
+        with suppress(ZooKeeperError):  # a step may go on where it exists already
+            lab.zk.do(create(words[4], words[5].encode()))
     elif words[3] == "delete":
         lab.zk.do(delete(words[4]))
     else:

@@ -59,6 +59,7 @@ def flush_metadata(cluster: Cluster, broker: Broker, topic: Topic, partition: Pa
 def clear_memory(replica: Replica) -> None:
     """Clear what the process had in memory: its Partition object, and an id that is in no file."""
     replica.log_open = replica.is_leader = replica.offline = replica.lacks_fetcher = False
+    replica.has_later_version = False
     replica.leader_epoch = replica.topic_id = None
     replica.assigned = frozenset()
     replica.replication.forget()

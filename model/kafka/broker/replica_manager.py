@@ -23,10 +23,15 @@ from kwalk.model.kafka.versions.grain import (
     LIVE_BROKER_CACHES,
     MIGRATION,
     OFFLINE_LOGS,
+    STATE_VERSIONS,
     STOP_REPLICA,
 )
 from kwalk.model.kafka.versions.reassignment import STOP_REPLICA_EPOCH, TRIES_OTHER_DIRECTORIES
-from kwalk.model.kafka.versions.records import FIRST_LEADER_AND_ISR_ASSIGNS_ID, ID_CHECK_BEFORE_EPOCH
+from kwalk.model.kafka.versions.records import (
+    FIRST_LEADER_AND_ISR_ASSIGNS_ID,
+    ID_CHECK_BEFORE_EPOCH,
+    SKIPS_OLDER_PARTITION_EPOCHS,
+)
 from kwalk.model.kafka.versions.sessions import (
     ACCEPTS_NEWER_BROKER_EPOCHS,
     BROKER_EPOCH,
@@ -54,6 +59,8 @@ def refusals(before: Cluster, _: Cluster, broker: int) -> str:
             ids = [TOPIC_IDS.label(one) for one in (request.topic_id, replica.topic_id) if one is not None]
             name = partition_name(request.topic, partition)
             found.append(f"{name}: the request has id {ids[0]}, memory has {ids[-1]}")
+        elif skips_older_version(replica) and (replica.leader_epoch or 0) < wanted.leader_epoch:
+            found.append(f"{partition_name(request.topic, partition)}: the state znode had a later version before")
     return f"refuses {'; '.join(found)}" if found else ""
 
 
@@ -263,12 +270,22 @@ def become_leader_or_follower(
         return  # INCONSISTENT_TOPIC_ID
     if replica.leader_epoch is not None and partition_state.leader_epoch <= replica.leader_epoch:
         return  # STALE_CONTROLLER_EPOCH
+    if skips_older_version(replica):
+        return  # the role, and a follower's fetcher, stay
     open_log(replica, topic_id, broker)
     if partition_state.leader is None:
         return  # the leader is not alive: the log is open, epoch and role stay
     replica.leader_epoch = partition_state.leader_epoch
     begin_leader_epoch(replica, partition_state, broker, is_stopping=is_stopping)
     replica.is_leader = partition_state.leader == broker
+
+
+def skips_older_version(replica: Replica) -> bool:
+    """Whether the broker leaves a replica as it is, as the state znode has a lower version than it has seen.
+
+    Kafka: Partition.makeLeader, makeFollower: "Skipped the become-leader state change".
+    """
+    return bool(STATE_VERSIONS) and bool(SKIPS_OLDER_PARTITION_EPOCHS) and replica.has_later_version
 
 
 def check_or_set_topic_id(
@@ -357,7 +374,7 @@ def stop_replica(replica: Replica, partition_state: LeaderAndIsrPartitionState) 
     if not accepts_epoch(replica, partition_state):
         return False  # FENCED_LEADER_EPOCH
     if partition_state.delete:
-        replica.log_open = replica.is_leader = replica.lacks_fetcher = False
+        replica.log_open = replica.is_leader = replica.lacks_fetcher = replica.has_later_version = False
         replica.assigned = frozenset()
         replica.leader_epoch = None
         delete_log(replica)

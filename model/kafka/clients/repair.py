@@ -85,13 +85,13 @@ def elect_unclean(cluster: Cluster, broker: Broker, topic: Topic, partition: Par
 @action(
     by=OPERATOR,
     description="writes the state of {topic}-{partition}: broker {leader} is leader and ISR, above all leader epochs",
-    source="set /brokers/topics/T/partitions/P/state, where ZooKeeper was restored from a backup",
+    source="set or create /brokers/topics/T/partitions/P/state, where ZooKeeper was restored from a backup",
 )
 def write_state(cluster: Cluster, topic: Topic, partition: Partition, leader: Broker) -> None:
     """Brokers take up the leader epoch whatever they have in memory, and whatever epochs their logs have."""
     state = cluster.zookeeper.state_of(topic, partition)
     replicas = [cluster.replica_of(broker, topic, partition) for broker in BROKERS]
-    require(state.exists)
+    require(partition < cluster.zookeeper.topics[topic].partition_count)
     highest = max(
         max(0 if replica.leader_epoch is None else replica.leader_epoch for replica in replicas),
         max(replica.log.latest_epoch for replica in replicas),

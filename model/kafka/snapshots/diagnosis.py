@@ -24,7 +24,12 @@ from kwalk.model.kafka.snapshots.capture import (
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions import flags_of
 from kwalk.model.kafka.versions.deletion import UNOPENED_LOG_IS_OFFLINE
-from kwalk.model.kafka.versions.records import FETCH_BY_TOPIC_ID, FIRST_LEADER_AND_ISR_ASSIGNS_ID, TOPICS_HAVE_IDS
+from kwalk.model.kafka.versions.records import (
+    FETCH_BY_TOPIC_ID,
+    FIRST_LEADER_AND_ISR_ASSIGNS_ID,
+    SKIPS_OLDER_PARTITION_EPOCHS,
+    TOPICS_HAVE_IDS,
+)
 
 MOST = 8
 """A longer list is cut."""
@@ -296,6 +301,11 @@ def marks_refused_logs_offline(version: str) -> bool:
     return assigns_ids_at_once(version) and bool(flags_of(version)[UNOPENED_LOG_IS_OFFLINE.name])
 
 
+def skips_older_versions(version: str) -> bool:
+    """Whether a process leaves a replica as it is when a state znode has a lower version than it has seen (3.3)."""
+    return bool(flags_of(version)[SKIPS_OLDER_PARTITION_EPOCHS.name])
+
+
 def refused_at_start(capture: Capture, topic: Topic) -> tuple[int, ...]:
     """Return the brokers that run and have refused the first request about a log, which then is offline.
 
@@ -338,9 +348,14 @@ def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[in
     state = topic.states.get(number)
     if state is None or number not in topic.partitions:
         return {}
-    found = {b: capture.directory(b, topic.name, number) for b in hosts}
-    latest = {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
+    latest = last_epochs(capture, topic, number, hosts)
     return {b: epoch for b, epoch in latest.items() if epoch > state.leader_epoch}
+
+
+def last_epochs(capture: Capture, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
+    """Return the last leader epoch of each log of a partition that has one, by broker."""
+    found = {b: capture.directory(b, topic.name, number) for b in hosts}
+    return {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
 
 
 def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
@@ -359,6 +374,13 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
         return False
     others = [log.first_batch for b, log in logs.items() if b not in ahead and log.first_batch is not None]
     return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
+
+
+def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
+    """Whether a partition has logs with records, and no replica's log has the id of another topic."""
+    found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
+    logs = [log for log in found if log is not None and log.is_empty is not True]
+    return bool(logs) and all(log.topic_id in (None, topic.topic_id) for log in logs)
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:

@@ -21,7 +21,7 @@ from itertools import combinations, product
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, is_behind_logs, listed
+from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, has_own_logs, is_behind_logs, listed
 
 
 class Relation(Enum):
@@ -313,7 +313,7 @@ class Lineages:
         earlier: groups of earlier topics of the name, with the fact that shows it.
         is_compacted: whether the cleaner may have rewritten batches.
         isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
-            the newest logs, if ZooKeeper's state is older than all logs.
+            the newest logs, if ZooKeeper's state is older than all logs, or gone.
         later: what brokers may have in memory in place of such a state.
     """
 
@@ -695,28 +695,31 @@ def _has_more(one: Directory, other: Directory, topic: Topic) -> bool:
 def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the replicas whose logs have all that was acknowledged, where ZooKeeper's state is older than all logs.
 
-    The first one is the best leader: it may lead now, and runs if one of them does. If brokers answer clients with a
-    later state, it is that of its ISR. Else the last leader epoch had one leader, whose log no other one ends after.
-    None are returned if a log was not seen, or if nothing shows which one ends last.
+    So it is where there is no state, though all logs have the topic's id, or none. The first one is the best leader: it
+    may lead now, and runs if one of them does. If brokers answer clients with a later state, it is that of its ISR.
+    Else the last leader epoch had one leader, whose log no other one ends after. None are returned if a log was not
+    seen, or if nothing shows which one ends last.
     """
-    replicas = topic.partitions.get(partition, ())
+    replicas, state = topic.partitions.get(partition, ()), topic.states.get(partition)
     is_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
-    if not is_behind_logs(capture, topic, partition) or not is_shown:
+    if not is_shown or not (
+        is_behind_logs(capture, topic, partition) if state else has_own_logs(capture, topic, partition)
+    ):
         return ()
     logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
     latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}
-    served, state = capture.cached(topic.name, partition), topic.states[partition]
+    served = capture.cached(topic.name, partition)
     known = [one.leader_epoch for one in capture.all_cached(topic.name, partition)]
     is_answered = capture.controller is not None and capture.brokers[capture.controller].cache is not None
     is_unread = is_answered and min(known, default=-1) >= max(latest.values())
-    if state.leader_epoch in latest.values() and not is_unread:
+    if state is not None and state.leader_epoch in latest.values() and not is_unread:
         return ()  # its leader may have taken it up again, and may have acknowledged records since
     if served is not None and served.leader_epoch >= max(latest.values()):
         leader, members = served.leader, [b for b in served.isr if b in logs]
         if len(members) < len(served.isr) or (leader is not None and latest.get(leader) != max(latest.values())):
             return ()
     else:
-        leader, last = state.leader, latest_logs(logs, topic)
+        leader, last = None if state is None else state.leader, latest_logs(logs, topic)
         members = [b for b in last if latest[b] == max(latest.values())]
         if not members or not all(are_alike(logs[b], logs[members[0]], topic) for b in last if b != members[0]):
             return ()
@@ -731,7 +734,7 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
 
     Kafka: LeaderEpochFileCache.assign.
     """
-    if not newest:
+    if not newest or partition not in topic.states:
         return
     replicas, state = topic.partitions[partition], topic.states[partition]
     live = [b for b in replicas if capture.brokers[b].alive]

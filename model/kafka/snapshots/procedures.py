@@ -17,7 +17,7 @@ from attrs import evolve, frozen
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, epochs_ahead, listed, other_topic_of
+from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, last_epochs, listed, other_topic_of
 from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
@@ -236,10 +236,12 @@ class Catalogue:
         """Yield the steps that write a new state where ZooKeeper's is older than all logs, or the ISR is none to elect.
 
         Where the newest log is on a broker that is down, another one gives it up for the newest log that is left. A
-        live leader of a wrong ISR becomes the ISR; and, while the ISR is down, the member whose log ends last.
+        live leader of a wrong ISR becomes the ISR; while the ISR is down, the member whose log ends last; and where
+        there is no state, a replica whose log has all that the others have.
         """
         leaders = {"leaders": [part.leader_of_wrong_isr for part in self.parts]}
         leaders["latest"] = [part.latest for part in self.parts]
+        leaders["first-leaders"] = [part.first_leader for part in self.parts]
         for which, brokers in leaders.items():
             found = [(part, b) for part, b in zip(self.parts, brokers, strict=True) if b is not None]
             if found:
@@ -277,6 +279,7 @@ class Catalogue:
         ]
         newest = "the replica with the newest log that is left" if cost > 1 else "the replica with the newest log"
         is_led = parts[0].leader_of_wrong_isr is not None
+        shown = "each get shows the state of the snapshot" if parts[0].has_state else "no partition has a state by now"
         idle = "no client writes to these partitions, and the logs on disks have the sizes of the snapshot (else take "
         return Procedure(
             name,
@@ -285,10 +288,10 @@ class Catalogue:
             self._in_each_part(moves),
             cost=cost,
             commands=tuple(command for state in states for command in state.commands),
-            before=f"{f'{idle}another one); ' * (not is_led)}each get shows the state of the snapshot",
+            before=f"{f'{idle}another one); ' * (not is_led)}{shown}",
             after="go on at once: brokers are not informed of a state before a controller reads it",
-            risk="records that the new leader lacks are lost: the other replicas truncate their logs to its log; -v "
-            "refuses to overwrite what another client has written",
+            risk="records that the new leader lacks are lost: the other replicas truncate their logs to its log; "
+            f"{'-v' if parts[0].has_state else 'create'} refuses to overwrite what another client has written",
         )
 
     def _down(self, started: Iterable[str], *but: int) -> list[str]:
@@ -912,18 +915,23 @@ class StateToWrite:
 
 
 def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int) -> StateToWrite:
-    """Return the state with a leader that a partition needs whose state in ZooKeeper is older than all logs."""
-    served = capture.cached(topic.name, partition)
-    logs = epochs_ahead(capture, topic, partition, topic.partitions[partition])
-    seen = (*logs.values(), 0 if served is None else served.leader_epoch, topic.states[partition].leader_epoch)
-    epoch = max(seen) + EPOCHS_ABOVE
+    """Return the state that a partition needs whose state in ZooKeeper is gone, or older than all logs."""
+    served, state = capture.cached(topic.name, partition), topic.states.get(partition)
+    known = (0 if one is None else one.leader_epoch for one in (served, state))
+    epoch = max(*last_epochs(capture, topic, partition, topic.partitions[partition]).values(), *known) + EPOCHS_ABOVE
     content = {"controller_epoch": capture.controller_epoch, "leader": leader, "version": 1, "leader_epoch": epoch}
-    path = shlex.quote(f"/brokers/topics/{topic_label(topic.name)}/partitions/{partition}/state")
-    state = shlex.quote(json.dumps({**content, "isr": [leader]}, separators=(",", ":")))
+    of_topic = f"/brokers/topics/{topic_label(topic.name)}/partitions"
+    *parents, path = (
+        shlex.quote(one) for one in (of_topic, f"{of_topic}/{partition}", f"{of_topic}/{partition}/state")
+    )
+    written = shlex.quote(json.dumps({**content, "isr": [leader]}, separators=(",", ":")))
     commands = (
         f"zkCli.sh -server ZK get -s {path}   # note dataVersion",
-        f"zkCli.sh -server ZK set -v DATA_VERSION {path} {state}",
+        f"zkCli.sh -server ZK set -v DATA_VERSION {path} {written}",
     )
+    if state is None:
+        creations = (f"zkCli.sh -server ZK create {one} ''   # or it exists already" for one in parents)
+        commands = (*creations, f"zkCli.sh -server ZK create {path} {written}")
     return StateToWrite(epoch, commands)
 
 

@@ -35,6 +35,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     scope_of_situation,
 )
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import skips_older_versions
 from kwalk.model.kafka.snapshots.lineage import (
     EPOCH_DISTANCE,
     MOST_LINEAGES,
@@ -66,8 +67,8 @@ class ClusterPart:
 
     `ids` are the topic ids of all parts of the topic, first those of this one. `choice` says which lineage of logs the
     partitions are to have, and what their logs may be; `lineages` what shows it. While the ISR is down, `latest` is the
-    member whose log has records that others lack. If `is_settled`, the controller has
-    noticed which brokers are down, and leaders have done what they do about the ISR: what it has now stays.
+    member whose log has records that others lack. If `is_settled`, the controller has noticed which brokers are down,
+    and leaders have done what they do about the ISR: what it has now stays, as does a partition without a state.
     """
 
     topic: Topic
@@ -98,14 +99,38 @@ class ClusterPart:
         return next((b for b, one in leads if one.alive and one.directory and not one.offline), None)
 
     @property
+    def first_leader(self) -> int | None:
+        """The broker to lead a partition without a state: its log has all that the others have; None if none is known.
+
+        Without one, the first live replica would lead, whatever its log has.
+
+        Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
+        """
+        situation, newest = self.observed.situation, [b for b in self.lineages.isr if b in self.choice.keeps]
+        is_gone = situation.topic_exists and not self.has_state and not situation.deleting
+        return newest[0] if newest and is_gone and self.records else None
+
+    @property
+    def versions_may_be_lower(self) -> bool:
+        """Whether brokers may have seen a later version of the state znode: it is restored, or to be created again."""
+        is_older = self.is_behind or self.first_leader is not None
+        return is_older and skips_older_versions(self.observed.situation.release)
+
+    @property
     def needs_state(self) -> bool:
         """Whether a state that is written by hand may be what helps."""
-        return self.is_behind or self.leader_of_wrong_isr is not None or self.latest is not None
+        leaders = (self.leader_of_wrong_isr, self.latest, self.first_leader)
+        return self.is_behind or any(leader is not None for leader in leaders)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the partition has a state znode."""
+        return self.observed.situation.has_state
 
     @property
     def lacks_isr(self) -> bool:
         """Whether there is a state with an empty ISR."""
-        return self.observed.situation.has_state and not any(one.in_isr for one in self.observed.situation.brokers)
+        return self.has_state and not any(one.in_isr for one in self.observed.situation.brokers)
 
     @property
     def joins(self) -> frozenset[str]:
@@ -179,7 +204,12 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "originals": MOST_LINEAGES * MOST_RECORDS,
             "backups": MOST_RECORDS,
         },
-        flags={**scope.flags, "isr_changes": "between requests", "metadata_caches": False},
+        flags={
+            **scope.flags,
+            "isr_changes": "between requests",
+            "metadata_caches": False,
+            "state_versions": part.versions_may_be_lower,
+        },
         labels={
             BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
             TOPICS.name: (topic_label(part.topic.name),),
@@ -198,6 +228,8 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
     ]
     if part.is_settled:
         possible = [partial(_noticed, arranged=one) for one in possible]
+    if part.versions_may_be_lower:
+        possible += [partial(_with_later_versions, arranged=one) for one in possible]
     names = {f"possibility_{number}": number for number in range(len(possible))}
     choice = Enum("Possibility", names)  # type: ignore[misc]
 
@@ -211,6 +243,14 @@ def _initial(part: ClusterPart, needs: Needs) -> Any:
 def _with_logs(cluster: Cluster, arranged: Callable[[Cluster], None], situation: Situation, case: LineageCase) -> None:
     arranged(cluster)
     arrange_lineage(cluster, situation, case)
+
+
+def _with_later_versions(cluster: Cluster, arranged: Callable[[Cluster], None]) -> None:
+    """Arrange a cluster whose processes have seen a later version of the state znode than there is, or will be."""
+    arranged(cluster)
+    for broker in BROKERS:
+        replica = cluster.replica_of(broker, 0, 0)
+        replica.has_later_version = replica.leader_epoch is not None
 
 
 def _noticed(cluster: Cluster, arranged: Callable[[Cluster], None]) -> None:

@@ -89,6 +89,10 @@ LATE_BROKER_EPOCHS = grain_flag(
     "late_broker_epochs",
     "a broker that registers in a new session learns its broker epoch in a step of its own; else with the registration",
 )
+STATE_VERSIONS = grain_flag(
+    "state_versions",
+    "a process may know a later version of a state znode than there is: the znode was created again, or restored",
+)
 UNCLEAN_ELECTION = grain_flag(
     "unclean_election", "unclean.leader.election.enable: without a live ISR member any live replica becomes leader"
 )

@@ -130,6 +130,14 @@ DIVERGING_FETCH_IS_NO_ACK = version_flag(
     source="KAFKA-13141 (2.8.1, 3.0.0): ReplicaManager.updateFollowerFetchState: divergingEpoch.nonEmpty",
     trials=(Trial("records-through-failover", ("committed_survives",), variant="2.8.0"),),
 )
+SKIPS_OLDER_PARTITION_EPOCHS = version_flag(
+    "skips_older_partition_epochs",
+    "KAFKA-13790 (3.3): a replica stays as it is at a LeaderAndIsr with a lower version of the state znode than its "
+    "process has seen, whatever the leader epoch",
+    {"3.3": True},
+    no_fix="another check, and no answer to a defect",
+    source="Partition.makeLeader, makeFollower: partitionState.partitionEpoch < partitionEpoch",
+)
 ISR_NEEDS_EPOCH_START = version_flag(
     "isr_needs_epoch_start",
     "KAFKA-7128 (2.0.1, 2.1.0): a follower joins the ISR when it has reached the offset at which the leader was "
