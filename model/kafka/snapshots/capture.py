@@ -464,6 +464,15 @@ class Capture:
         return self.migration.offset < 0 if self.migration is not None else self.shows_migration
 
     @property
+    def later_controller(self) -> int | None:
+        """The latest epoch of a controller that has written a state, if /controller_epoch is below it.
+
+        A controller with a lower epoch elects no leader of such a partition. KRaft's writes the epoch of its quorum.
+        """
+        latest = max((s.controller_epoch for one in self.topics.values() for s in one.states.values()), default=0)
+        return latest if latest > self.controller_epoch and not self.is_kraft else None
+
+    @property
     def shared_ids(self) -> dict[str, tuple[str, ...]]:
         """The topics that have one id, by the id."""
         found: dict[str, list[str]] = {}
