@@ -60,6 +60,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     unordered_members,
 )
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, KNOWN_CONTROLLER, state_above_logs
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation
 
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
@@ -251,6 +252,8 @@ class Advice:
                 is_all = len(foreign) == len(observations)
                 way_out = only if is_all else f"{made.way_out}; {only}"
                 made = evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
+        elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
+            made = evolve(kind, way_out=f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -260,6 +263,19 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _former_cluster(self) -> str:
+        """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
+        known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
+        if len(known) != 1 or self.capture.cluster_id in (None, *known) or self.capture.live:
+            return ""
+        (own,) = known
+        return (
+            f"All log directories are of cluster {printable(own, 100)}: if they are right, ZooKeeper "
+            "is the wrong one, or has lost its data and got a new id. Find its earlier data first: the other servers "
+            "of the ensemble, the chroot, a backup. If it is lost for good, write that id into /cluster/id, and take "
+            "another snapshot before a broker starts"
+        )
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.language import UsageError
 from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 
@@ -108,3 +111,31 @@ def test_a_failed_disk_that_a_deletion_waits_for_is_not_replaced_while_it_has_th
     state(snapshot).update(leader=-1, isr=[2])
     way_out = ways_out(snapshot)["deletion-pending"]
     assert "replace" not in way_out and "Do not start broker 2 with empty log directories" in way_out
+
+
+def test_disks_that_are_all_of_one_other_cluster_show_that_zookeeper_is_not_theirs() -> None:
+    """The topics were created again under other ids: no plan is possible before /cluster/id is that of the disks."""
+    snapshot = cluster() | {"cluster_id": "new", "broker_ids": [], "controller": None}
+    for number, broker in snapshot["brokers"].items():
+        broker["alive"] = False
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": "old", "offline": False}]
+    way_out = ways_out(snapshot)["log-directory-of-another-broker"]
+    assert "write that id into /cluster/id" in way_out and "of cluster old" in way_out
+    snapshot["brokers"]["3"]["log_dirs"][0]["cluster_id"] = "new"
+    assert "/cluster/id" not in ways_out(snapshot)["log-directory-of-another-broker"]
+
+
+def test_a_log_with_records_and_without_leader_epochs_is_said_to_hide_what_it_lacks() -> None:
+    """Logs of message formats before 2 have none; the leader's is shorter than the others."""
+    snapshot = cluster("2.5.1", ids=dict.fromkeys(IDS))
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"]["leader_epoch_checkpoint"] = None
+    found = inspect_snapshot(json.dumps(snapshot).encode())
+    assert any(note.startswith("No leader epochs of orders-0 are shown") for note in found.notes)
+
+
+def test_a_directory_that_no_broker_has_set_aside_is_refused() -> None:
+    snapshot = cluster()
+    snapshot["brokers"]["3"]["set_aside"] = {"orders-0": log(IDS["orders"])}
+    with pytest.raises(UsageError, match="named like no directory that a broker has set aside"):
+        inspect_snapshot(json.dumps(snapshot).encode())

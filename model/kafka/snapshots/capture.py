@@ -40,6 +40,9 @@ _METADATA = re.compile(r"version: 0\ntopic_id: (\S+)\n?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 
 
+_SET_ASIDE = re.compile(r".+-[0-9]{1,10}\.[^.]*-(stray|delete|future)", re.DOTALL)
+
+
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
 
 
@@ -860,7 +863,7 @@ class _Caches:
             seen=not directories.missing,
             roots=tuple(_root(child) for child in _items(node.maybe("log_dirs"))),
             mode=_mode(node.maybe("mode")),
-            set_aside={} if aside.missing else {name: _directory(child) for name, child in aside.fields()},
+            set_aside={} if aside.missing else {name: _set_aside(child, name) for name, child in aside.fields()},
             twice={} if twice.missing else {name: _names(child) for name, child in twice.fields()},
         )
 
@@ -910,6 +913,12 @@ def _directory(node: JsonNode) -> Directory:
         high_watermark=_offset(node.maybe("high_watermark")),
         is_garbled=is_garbled,
     )
+
+
+def _set_aside(node: JsonNode, name: str) -> Directory:
+    if not _SET_ASIDE.fullmatch(name):
+        raise node.wrong("is named like no directory that a broker has set aside", 'a name such as "t-0.01ab…-stray"')
+    return _directory(node)
 
 
 def _identity(node: JsonNode) -> tuple[str | None, bool]:

@@ -187,6 +187,19 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
+    bare = sorted(
+        {
+            name
+            for broker in capture.hosts
+            for name, log in broker.directories.items()
+            if log.leader_epochs is None and log.is_empty is False and name not in broker.assumed
+        }
+    )
+    if bare:
+        found.append(
+            f"No leader epochs of {listed(bare)} are shown, though there are records: what a replica lacks of others "
+            "is not seen."
+        )
     if capture.patterns:
         patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
         found.append(f"The snapshot has only the topics {patterns}.")
