@@ -9,7 +9,9 @@ import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
-from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, ways_out
+from kwalk.reports.pages.outlook import diagnosis_of
+from kwalk.search.analyses.recovery import foresee
+from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_reported_plans import procedure
 
 
@@ -139,3 +141,32 @@ def test_a_directory_that_no_broker_has_set_aside_is_refused() -> None:
     snapshot["brokers"]["3"]["set_aside"] = {"orders-0": log(IDS["orders"])}
     with pytest.raises(UsageError, match="named like no directory that a broker has set aside"):
         inspect_snapshot(json.dumps(snapshot).encode())
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "3.9.0"])
+def test_an_older_replica_is_not_started_for_good_while_the_records_are_on_former_ones(release: str) -> None:
+    """A hand has left the partition on broker 3 alone, whose disk is that of a backup."""
+    snapshot = cluster(release, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3]
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=7)
+    older = log(IDS["orders"] if release > "2.8" else None, ((0, 0), (3, 10)))
+    for number, (found, committed) in {"1": ({}, 60), "2": ({}, 60), "3": (older, 30)}.items():
+        snapshot["brokers"][number]["dirs"]["orders-0"] |= {**found, "high_watermark": committed}
+    ways = ways_out(snapshot)
+    assert ways["records-on-no-replica"].startswith("keep orders-0 on brokers 1 and 2")
+    assert "but first see to orders-0" in ways["no-live-isr"] and problem(snapshot).left_out == ("orders-0",)
+
+
+def test_a_forecast_says_of_what_nothing_changes_where_parts_were_left_out() -> None:
+    """A state is lost, and the other partition is in order: the failover that harms the first does nothing there."""
+    snapshot = cluster()
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["1"] = [1, 2, 3]
+    orders["partition_state"] = {"1": orders["partition_state"]["0"]}
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    answers(snapshot)
+    found = problem(snapshot)
+    text = " ".join(diagnosis_of(found.inspection, [foresee(found)], []))
+    assert found.left_out == ("orders-0",) and "nothing changes for orders-1" in text

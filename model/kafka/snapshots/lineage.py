@@ -180,9 +180,10 @@ def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, *, is_co
     for one, relation in zip(replicas, relations, strict=True):
         differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
         known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
+        known = _committed_after(log, one, epoch) if known is None else known
         lacks += [known] if known is not None and known < (log.high_watermark or 0) else []
     is_nowhere = len(lacks) == len(replicas)
-    return f"it has committed records from offset {min(lacks)} on, where the replicas have others" if is_nowhere else ""
+    return f"it has committed records from offset {min(lacks)} on, which the replicas lack" if is_nowhere else ""
 
 
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
