@@ -513,13 +513,6 @@ class Findings:
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
-        is_served = any(
-            one.alive and one.cached is not None and one.cached[0] == number
-            for number, one in enumerate(situation.brokers)
-        )
-        without_state = kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE
-        if lost_state(self.capture, place.topic, place.partition) is not None:
-            without_state = kinds.STATE_IS_LOST
         if _leads_from_outside(place):
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
         is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
@@ -527,7 +520,7 @@ class Findings:
             *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
             (
                 "partition_gets_a_leader",
-                without_state,
+                self._without_state(place),
                 "has no state znode",
             ),
         ):
@@ -536,6 +529,14 @@ class Findings:
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _without_state(self, place: _Place) -> FindingKind:
+        """Return what it is that a partition has no state znode: brokers may lead it still."""
+        if lost_state(self.capture, place.topic, place.partition) is not None:
+            return kinds.STATE_IS_LOST
+        known = enumerate(place.observed.situation.brokers)
+        is_served = any(one.alive and one.cached is not None and one.cached[0] == number for number, one in known)
+        return kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE
 
     def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
         """What brokers answer about a partition's leader, beside ZooKeeper."""

@@ -170,3 +170,32 @@ def test_a_forecast_says_of_what_nothing_changes_where_parts_were_left_out() -> 
     found = problem(snapshot)
     text = " ".join(diagnosis_of(found.inspection, [foresee(found)], []))
     assert found.left_out == ("orders-0",) and "nothing changes for orders-1" in text
+
+
+@pytest.mark.parametrize("policy", ["compact", None])
+@pytest.mark.parametrize(("leader", "isr"), [(1, [1, 2, 3]), (1, [1, 2]), (2, [2, 1, 3])])
+def test_a_replica_that_was_made_after_a_cleaning_lacks_leader_epochs(policy, leader: int, isr: list[int]) -> None:
+    """It has them from the batches that are left: as __consumer_offsets wherever a broker was replaced."""
+    ids = {"__consumer_offsets": IDS["orders"]}
+    snapshot = cluster(ids=ids)
+    snapshot["topics"]["__consumer_offsets"]["cleanup_policy"] = policy
+    state(snapshot, "__consumer_offsets").update(leader=leader, isr=isr)
+    for number, broker in snapshot["brokers"].items():
+        epochs = ((0, 4), (5, 44)) if number == "1" else ((0, 0), (3, 10), (5, 40))
+        broker["dirs"]["__consumer_offsets-0"] |= {**log(IDS["orders"], epochs, crc=int(number)), "high_watermark": 60}
+    assert not {*ways_out(snapshot)} - {"catching-up"}
+    diverged = log(IDS["orders"], ((0, 0), (4, 30), (5, 35)))
+    snapshot["brokers"]["1"]["dirs"]["__consumer_offsets-0"] = diverged | {"high_watermark": 60}
+    earlier = log(IDS["orders"], ((0, 0), (3, 34), (5, 40)))
+    snapshot["brokers"]["2"]["dirs"]["__consumer_offsets-0"] = earlier | {"high_watermark": 60}
+    assert "replicas-diverged" in ways_out(snapshot)
+
+
+def test_without_high_watermarks_what_a_leader_lacks_may_be_committed() -> None:
+    """The leader began epoch 7 at offset 30, where the others have records of earlier epochs."""
+    snapshot = cluster()
+    state(snapshot).update(isr=[1], leader_epoch=7)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (7, 30)))
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"]["high_watermark"] = None
+    assert "at once, while broker 2 still has them, copy orders-0" in ways_out(snapshot)["replica-has-lost-records"]

@@ -485,6 +485,11 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
 
 def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
+    if capture.later_controller is not None:
+        return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
+    served = lost_state(capture, topic, partition)
+    if served is not None and served.leader_epoch > 0:
+        return "it has lost its state znode, and a controller would begin at leader epoch 0: create it again first"
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
@@ -528,12 +533,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
-    if capture.later_controller is not None:
-        return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     if why := _restored(capture, topic, partition) or _undecided(capture, topic, partition):
         return why
-    if lost_state(capture, topic, partition) is not None:
-        return "it has lost its state znode, and a controller would begin at leader epoch 0: create it again first"
     lost = lost_records(capture, topic, partition)
     if lost:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"

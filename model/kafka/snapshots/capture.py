@@ -103,6 +103,8 @@ FORMAT = 3
 
 METADATA_LOG = "__cluster_metadata-0"
 """The directory of KRaft's metadata log, which is not read: brokers before 3.3.2 let a topic have its name."""
+COMPACTED = ("__consumer_offsets", "__transaction_state")
+"""The topics that Kafka creates, and has compacted (GroupCoordinator.offsetsTopicConfigs)."""
 ZNODE_FIELDS = {"version", "partitions", "adding_replicas", "removing_replicas", "topic_id"}
 """The fields of a topic's znode that Apache Kafka knows (kafka.zk.TopicZNode)."""
 MODES = ("zookeeper", "migrating", "kraft")
@@ -142,6 +144,8 @@ class Directory:
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
         is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
+        is_compacted: whether a cleaner removes batches: a replica that is made later gets the leader epochs of those
+            that are left, each from the first of them on (UnifiedLog.append).
     """
 
     topic_id: str | None = None
@@ -153,6 +157,7 @@ class Directory:
     recovery_point: int | None = None
     high_watermark: int | None = None
     is_garbled: bool = False
+    is_compacted: bool = False
 
     @property
     def start(self) -> int | None:
@@ -253,6 +258,11 @@ class Topic:
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
     unassigned: tuple[int, ...] = ()
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether a cleaner rewrites its logs: the policy says so, or the topic is Kafka's own."""
+        return self.name in COMPACTED if self.cleanup_policy is None else "compact" in self.cleanup_policy
 
     @property
     def may_be_compacted(self) -> bool:
@@ -564,7 +574,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,
-        brokers={number: _assumed(broker, topics) for number, broker in brokers.items()},
+        brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
         problems=(*_names(document.maybe("problems")), *contradictions),
@@ -748,6 +758,13 @@ def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     unread = (one for one in replicas if not is_whole or one[0] == METADATA_LOG)
     found = {name: Directory(identity) for name, identity in unread if name not in broker.directories}
     return evolve(broker, directories={**broker.directories, **found}, assumed=frozenset(found))
+
+
+def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
+    """Return a broker whose directories say whether their topics are compacted."""
+    known = {name for name, topic in topics.items() if topic.is_compacted}
+    found = {n: evolve(log, is_compacted=n.rpartition("-")[0] in known) for n, log in broker.directories.items()}
+    return evolve(broker, directories=found) if known else broker
 
 
 def _names(node: JsonNode) -> tuple[str, ...]:

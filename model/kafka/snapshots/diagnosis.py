@@ -149,12 +149,15 @@ def lost_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetada
     """Return what the leader of a partition answers whose state znode is gone.
 
     Returns:
-        The answer; None if the partition has a state, no broker leads it, or an id shows a log of an earlier topic.
+        The answer; None if the partition has a state, no broker leads it, it had no records, or an id shows a log of an
+        earlier topic.
     """
     if partition in topic.states or topic.name in capture.deleting:
         return None
-    logs = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
-    if any(log is not None and log.topic_id not in (None, topic.topic_id) for log in logs):
+    hosts = topic.partitions.get(partition, ())
+    logs = [log for b in hosts if (log := capture.directory(b, topic.name, partition)) is not None]
+    is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
+    if not is_used or any(log.topic_id not in (None, topic.topic_id) for log in logs):
         return None
     for broker in capture.brokers.values():
         found = broker.cache.partitions.get(topic.name, {}).get(partition) if broker.alive and broker.cache else None
