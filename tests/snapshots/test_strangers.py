@@ -10,7 +10,7 @@ import pytest
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
-from kwalk.search.analyses.recovery import foresee
+from kwalk.search.analyses.recovery import foresee, plan_recovery
 from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_reported_plans import procedure
 
@@ -199,3 +199,16 @@ def test_without_high_watermarks_what_a_leader_lacks_may_be_committed() -> None:
     for broker in snapshot["brokers"].values():
         broker["dirs"]["orders-0"]["high_watermark"] = None
     assert "at once, while broker 2 still has them, copy orders-0" in ways_out(snapshot)["replica-has-lost-records"]
+
+
+def test_a_plan_takes_a_cleaned_log_for_a_copy() -> None:
+    """Broker 1 has copied after a cleaning, and truncates nothing when broker 3 leads."""
+    snapshot = cluster(ids={"__consumer_offsets": IDS["orders"]})
+    stop(snapshot, 3)
+    snapshot["topics"]["__consumer_offsets"]["cleanup_policy"] = "compact"
+    state(snapshot, "__consumer_offsets").update(leader=-1, isr=[3], leader_epoch=6)
+    cleaned = log(IDS["orders"], ((0, 4), (5, 44)), crc=8)
+    for number, found in {"1": cleaned, "2": {}, "3": {}}.items():
+        snapshot["brokers"][number]["dirs"]["__consumer_offsets-0"] |= {**found, "high_watermark": 60}
+    planned = plan_recovery(problem(snapshot), seconds=120)
+    assert planned.plan is not None and [one.name for one in planned.plan.procedures] == ["start-broker 3"]

@@ -968,6 +968,12 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
                 epochs, lineage = epochs_of(logs[b], bounds, ranks), number_of[b]
+                if (
+                    lineage == OWN
+                    and logs[b].is_compacted
+                    and _agrees(logs[reference or b], logs[b], is_compacted=True)
+                ):
+                    epochs = (*common[: len(epochs)], *epochs[len(common) :])  # what a cleaning has removed, it had
                 began_apart = (
                     lineage == OWN
                     and reference is not None
