@@ -18,6 +18,7 @@ from kwalk.invariants.reading.hazards import (
     LED,
     OF_IDS,
     OF_LAST_COPIES,
+    OF_MISSING_STATES,
     OF_STATES,
     OF_STRAYS,
     Hazard,
@@ -36,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     fetches_by_topic_id,
     listed,
+    lost_state,
     lost_topics,
     other_topic_of,
     refused_at_start,
@@ -57,7 +59,8 @@ from kwalk.model.kafka.snapshots.lineage import (
     same_disks,
     unordered_members,
 )
-from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
+from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, KNOWN_CONTROLLER, state_above_logs
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation
 
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
@@ -100,6 +103,13 @@ class PartitionLogs:
         """Return the replicas whose logs are no copies of those of some brokers."""
         replicas = self.topic.partitions.get(self.partition, ())
         return [b for b in self.lineages.logs if b in replicas and b not in kept]
+
+    @property
+    def other_copies(self) -> tuple[int, ...]:
+        """The replicas with copies of one log, beside the one that is kept; none if an id shows whose they are."""
+        groups = {self.lineages.group_of(b) for b in self.apart}
+        is_shown = any(self.lineages.logs[b].topic_id not in (None, self.topic.topic_id) for b in self.apart)
+        return tuple(self.apart) if len(groups) == 1 and len(self.apart) > 1 and not is_shown else ()
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
         """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
@@ -218,6 +228,8 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
+        elif kind is kinds.STATE_IS_LOST:
+            made = evolve(kind, way_out=self._of_lost_states(places))
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
@@ -240,6 +252,8 @@ class Advice:
                 is_all = len(foreign) == len(observations)
                 way_out = only if is_all else f"{made.way_out}; {only}"
                 made = evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
+        elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
+            made = evolve(kind, way_out=f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -249,6 +263,19 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _former_cluster(self) -> str:
+        """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
+        known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
+        if len(known) != 1 or self.capture.cluster_id in (None, *known) or self.capture.live:
+            return ""
+        (own,) = known
+        return (
+            f"All log directories are of cluster {printable(own, 100)}: if they are right, ZooKeeper "
+            "is the wrong one, or has lost its data and got a new id. Find its earlier data first: the other servers "
+            "of the ensemble, the chroot, a backup. If it is lost for good, write that id into /cluster/id, and take "
+            "another snapshot before a broker starts"
+        )
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
@@ -266,6 +293,17 @@ class Advice:
         state, replicas = topic.states.get(number), topic.partitions.get(number, ())
         members = [] if state is None else [b for b in (state.leader, *state.isr) if b is not None]
         return bool(members) and not any(b in replicas or self.capture.brokers[b].alive for b in members)
+
+    def _elects_a_replica(self, one: Observation) -> bool:
+        """Whether the leader is down, and the controller elects a replica: all that live in the ISR are replicas.
+
+        Kafka: Election.leaderForOffline; the ISR is then that of the live members.
+        """
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, replicas = topic.states.get(number), {*topic.partitions.get(number, ())}
+        live = {b for b in (state.isr if state else ()) if b in self.capture.electable}
+        is_led = state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
+        return bool(live) and live <= replicas and not is_led
 
     def _of_foreign(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about leaders and ISR members that are no replicas: Kafka adds no replica that is down.
@@ -287,6 +325,12 @@ class Advice:
                     f"{brokers(dead)} in the ISR of {one.subject} {are} down, and no replica: stop no live ISR member, "
                     f"which would leave none there; if {do} not come back, write the state of {one.subject}, at "
                     f"the version that was read: {above}; then fail the controller over"
+                )
+                continue
+            if self._elects_a_replica(one):
+                others.append(
+                    f"delete /controller: the next controller elects a live ISR member of {one.subject} that is a "
+                    f"replica, and takes {brokers(dead) if dead else 'others'} out of the ISR"
                 )
                 continue
             if self._elects_none(one):
@@ -466,6 +510,8 @@ class Advice:
             return False
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
+        if one.kind is kinds.FOREIGN_ISR and self._elects_a_replica(one):
+            return False
         if one.kind in kinds.OF_LACKING:
             return (bool(acts & Act.START) and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
         if one.kind is kinds.ORPHANED_LOG:
@@ -473,7 +519,7 @@ class Advice:
         if one.kind is kinds.LAST_COPY_IS_DELETED:
             return self._are_down(one)
         place = self.logs.get(_key(one) or ("", -1))
-        if one.kind in (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.NO_LIVE_REPLICA):
+        if one.kind in OF_MISSING_STATES:
             replicas = place.topic.partitions.get(place.partition, ()) if place is not None else ()
             logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
             return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
@@ -482,11 +528,20 @@ class Advice:
         return True
 
     def _of_failing(self, one: Observation) -> str:
-        """Return what makes failovers succeed again: a live replica, or no request for the election."""
+        """Return what makes failovers succeed again: a live replica, or no request.
+
+        A controller elects no leader of a topic that is marked for deletion, though replicas live.
+        """
         key = one.fields["topic"], int(one.fields["partition"])
-        request = "delete /admin/preferred_replica_election (only the request is lost), or "
+        requests = ["delete /admin/preferred_replica_election (only the request is lost)"]
+        requests *= key in self.capture.elections
+        if key[0] in self.capture.deleting:
+            if key[1] in self.capture.topics[key[0]].moving:
+                end = "with empty adding_replicas and removing_replicas, and the data version that was read"
+                requests.append(f"write the znode of {topic_label(key[0])} {end}")
+            return ", and ".join(requests)
         replicas = [int(broker) for broker in one.fields["brokers"].split()]
-        return f"{request * (key in self.capture.elections)}start {brokers(replicas, 'or')} for {one.subject}"
+        return ", or ".join([*requests, f"start {brokers(replicas, 'or')} for {one.subject}"])
 
     def _if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
         """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
@@ -800,6 +855,12 @@ class Advice:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
         found: dict[tuple[int, ...], list[str]] = {}
         for place in places:
+            if len(place.other_copies) > len(place.kept):
+                yield (
+                    f"find out first which records {place.name} is to have ({brokers(place.other_copies)} have copies "
+                    f"of one log, and {brokers(place.kept)} another), and keep all; to have those of "
+                    f"{brokers(place.kept)}, do what follows"
+                )
             for hosts in place.moved_together(place.kept) if place.kept else ():
                 if self._may_move(hosts, place.kept):
                     found.setdefault(hosts, []).append(place.name)
@@ -1026,25 +1087,32 @@ class Advice:
         return {b: max(e for e, _ in log.leader_epochs) for b, log in found.items() if log and log.leader_epochs}
 
     def _of_waiting_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> str:
-        """Return what deletions wait for, with no empty broker in the place of one whose logs others need."""
-        needed = {b for one in observations for b in map(int, one.fields["brokers"].split())}
+        """Return what deletions wait for, with no empty broker or disk in the place of one whose logs others need."""
+        needed = {int(b) for one in observations for part in ("brokers", "disks") for b in one.fields[part].split()}
         sole = {
             f"{topic_label(topic.name)}-{number}": needed & {*state.isr}
             for topic in self.capture.topics.values()
             for number, state in topic.states.items()
-            if topic.name not in self.capture.deleting and not any(self.capture.brokers[b].alive for b in state.isr)
+            if topic.name not in self.capture.deleting and not self._are_at_hand(topic, number)
         }
         kept = {name: members for name, members in sole.items() if members}
         if not kept:
             return kind.way_out
         start, _, rest = kind.way_out.partition("; for a broker that is gone for good, ")
+        start = start.replace("repair or replace failed disks", "repair failed disks, with the logs that they had,")
         names = list(kept)
         more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
         return (
             f"{start}. Do not start {brokers(set().union(*kept.values()))} with empty log directories, though the "
-            f"deletion would end: no ISR member of {listed([*names[:MOST], *more])} lives, and it would lead. "
+            f"deletion would end: no ISR member of {listed([*names[:MOST], *more])} lives with its log, and it would "
+            "lead. "
             f"{rest.rpartition('. ')[2]}"
         )
+
+    def _are_at_hand(self, topic: Topic, number: int) -> bool:
+        """Whether an ISR member of a partition runs, and its disk has not failed."""
+        failed = offline_replicas(self.capture, topic, number)
+        return any(self.capture.brokers[b].alive and b not in failed for b in topic.states[number].isr)
 
     def _unregistered(self, one: Observation) -> set[int]:
         """Return the ISR members of a partition that run, and have no registration, or a fenced one with KRaft."""
@@ -1107,8 +1175,13 @@ class Advice:
             f"neither stop nor start a broker before this is done; {first}if the logs of "
             f"{listed([name for name, *_ in wanted])} are of the present {each(topics, 'topic', 'topics')}, write "
             f"{each(wanted, 'this state znode', 'these state znodes')}, with the data version that was read: "
-            f"{_states(wanted)}; then {'fail the controller over' if self.capture.live else 'start brokers'}"
+            f"{_states(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}"
         )
+
+    def _informed(self) -> str:
+        """Return how brokers that run get states that were written where ZooKeeper has gone back."""
+        above = self.capture.controller_epoch + EPOCHS_ABOVE
+        return f"set /controller_epoch to {above} or more, as {KNOWN_CONTROLLER}, and fail the controller over"
 
     def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
@@ -1148,6 +1221,19 @@ class Advice:
                 f"{_states(states)}; to begin with empty logs, move the directories away while their brokers are "
                 "stopped"
             )
+
+    def _of_lost_states(self, places: Iterable[PartitionLogs]) -> str:
+        """Return which state znodes to create where brokers lead without one: those that lead go on."""
+        states = []
+        for place in places:
+            served = lost_state(self.capture, place.topic, place.partition)
+            if served is not None:
+                known = max((served.leader_epoch, *self._latest_epochs(place).values()))
+                states.append((place.name, known + EPOCHS_ABOVE, f"broker {served.leader}"))
+        return (
+            "stop no broker before this is done; create the state znodes again, with those above them that are gone: "
+            f"{_states(states)}; then fail the controller over"
+        )
 
     def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:
         """Return the last leader epochs of the replicas' logs with records of the topic, by broker."""

@@ -774,6 +774,18 @@ WITHOUT_STATE_SERVED = evolve(
     cause="a topic's znodes were removed by hand, and the topic was created again",
     acts=Act.RESTART,
 )
+STATE_IS_LOST = evolve(
+    WITHOUT_STATE_SERVED,
+    name="partition-state-is-lost",
+    title="a partition has lost its state in ZooKeeper, and brokers serve it by what they have in memory",
+    now="changes of the ISR fail: acks=all times out when a follower stops",
+    later="the controller elects no leader when the leader stops; the next controller begins at leader epoch 0, with "
+    "the first live replica as leader: brokers that run refuse that, and as they restart they take it, and truncate "
+    "acknowledged records",
+    way_out="",
+    cause="the state znode was removed by hand, or is missing in what was restored or copied; or, where no topic ids "
+    "show it, the topic was created again",
+)
 NO_CONTROLLER = FindingKind(
     "no-controller",
     BROKEN,
@@ -790,7 +802,7 @@ NO_CONTROLLER = FindingKind(
 FAILOVER_FAILS = FindingKind(
     "failover-fails",
     LATENT,
-    "a failover of the controller fails at a partition that never had a leader",
+    "a failover of the controller fails at a partition that has no state",
     (),
     now="nothing while a controller stays",
     later="each broker that is elected gives up at once: topics are not created, and no leader is elected when a "
@@ -800,7 +812,7 @@ FAILOVER_FAILS = FindingKind(
     log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
     "controller movement immediately",
     cause="the partition was created, or added, while its brokers were down, and then a client asked to elect its "
-    "preferred leader or to move it",
+    "preferred leader or to move it; or a deletion, by a controller or by hand, was interrupted",
     grep=("grep 'Trigger controller movement immediately' logs/controller.log*",),
     acts=Act.START,
 )
@@ -1269,6 +1281,7 @@ KINDS = (
     FAILOVER_FAILS,
     REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
+    STATE_IS_LOST,
     MIGRATION_UNSAFE,
     MIGRATION_NOT_SHOWN,
     CONTROLLER_EPOCH_BEHIND,

@@ -46,6 +46,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     later_than_deletion,
     listed,
+    lost_state,
     lost_topics,
     topics_created_again,
 )
@@ -156,10 +157,10 @@ class Findings:
     def _of_the_cluster(self) -> Iterator[Observation]:
         seen: set[str] = set()
         yield from self._of_controller()
-        epochs = [state.controller_epoch for topic in self.capture.topics.values() for state in topic.states.values()]
-        if max(epochs, default=0) > self.capture.controller_epoch and not self.capture.is_kraft:
-            text = f"has {self.capture.controller_epoch}; a controller with the epoch {max(epochs)} has written a state"
-            yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=max(epochs))
+        later = self.capture.later_controller
+        if later is not None:
+            text = f"has {self.capture.controller_epoch}; a controller with the epoch {later} has written a state"
+            yield _observation(kinds.CONTROLLER_EPOCH_BEHIND, "/controller_epoch", text, epoch=later)
         yield from self._of_disks()
         yield from self._of_lost_topics()
         actual, live = self.capture.controller, [b for b in self.capture.brokers.values() if b.alive and b.cache]
@@ -357,7 +358,9 @@ class Findings:
         capture, failing = self.capture, failing_failovers(self.capture)
         for (name, number), replicas in failing.items():
             asked = "/admin/preferred_replica_election names it" if (name, number) in capture.elections else "it moves"
-            text = f"has no state znode; {brokers(replicas)} {each(replicas, 'does', 'do')} not run; {asked}"
+            why = f"{brokers(replicas)} {each(replicas, 'does', 'do')} not run"
+            why = "the topic is marked for deletion, so that no leader is elected" if name in capture.deleting else why
+            text = f"has no state znode; {why}; {asked}"
             fields = {"topic": name, "partition": number, "brokers": " ".join(map(str, replicas))}
             yield _observation(kinds.FAILOVER_FAILS, f"{topic_label(name)}-{number}", text, **fields)
         moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
@@ -446,7 +449,7 @@ class Findings:
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
         if waits:
-            fields = {"topic": topic.name, "brokers": " ".join(map(str, down))}
+            fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
             yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
@@ -510,10 +513,6 @@ class Findings:
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
-        is_served = any(
-            one.alive and one.cached is not None and one.cached[0] == number
-            for number, one in enumerate(situation.brokers)
-        )
         if _leads_from_outside(place):
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
         is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
@@ -521,7 +520,7 @@ class Findings:
             *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
             (
                 "partition_gets_a_leader",
-                kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE,
+                self._without_state(place),
                 "has no state znode",
             ),
         ):
@@ -530,6 +529,14 @@ class Findings:
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _without_state(self, place: _Place) -> FindingKind:
+        """Return what it is that a partition has no state znode: brokers may lead it still."""
+        if lost_state(self.capture, place.topic, place.partition) is not None:
+            return kinds.STATE_IS_LOST
+        known = enumerate(place.observed.situation.brokers)
+        is_served = any(one.alive and one.cached is not None and one.cached[0] == number for number, one in known)
+        return kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE
 
     def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
         """What brokers answer about a partition's leader, beside ZooKeeper."""

@@ -32,6 +32,7 @@ OF_IDS = (
     kinds.REPLICA_OF_ANOTHER,
 )
 """Kinds about topic ids, whose way out depends on the lineages of logs."""
+OF_MISSING_STATES = (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.STATE_IS_LOST, kinds.NO_LIVE_REPLICA)
 OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
 OF_STATES = (kinds.STATE_BEHIND_LOGS, kinds.STATE_BEHIND_UNNOTICED)
 OF_LAST_COPIES = (
@@ -89,7 +90,7 @@ HAZARDS = (
         attrgetter("detail"),
     ),
     Hazard(
-        (kinds.WITHOUT_STATE, kinds.WITHOUT_STATE_SERVED, kinds.NO_LIVE_REPLICA),
+        OF_MISSING_STATES,
         Act.ANY,
         "see to {}, which has logs and no state znode: its first live replica would lead, whatever its log has",
     ),

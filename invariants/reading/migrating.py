@@ -55,6 +55,8 @@ LOSES, STUCK, WAITS, UNKNOWN, READY = Prognosis
 PAGE = "docs/how-to/migrate-to-kraft.md"
 ELECTIONS, REASSIGNMENTS = "/admin/preferred_replica_election", "/admin/reassign_partitions"
 SOURCE = "Read in Kafka's source; not tried on brokers."
+DIRECTORIES_LEVEL = 17
+"""The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
 RESTARTS = ("finalized-too-early", "brokers-in-zookeeper-mode")
@@ -145,6 +147,35 @@ def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Itera
             tuple(f"bin/zookeeper-shell.sh ZK delete {path}" for path in paths),
             SOURCE,
         )
+
+
+def of_directories(capture: Capture) -> Iterator[Consequence]:
+    """Yield what comes of brokers with several log directories.
+
+    Kafka: KafkaConfig.validateValues; ReplicaManager.handleLogDirFailure tells nobody in KRaft mode before 3.7.
+    """
+    several = [broker.id for broker in capture.brokers.values() if len(broker.roots) > 1]
+    if not several:
+        return
+    texts = {
+        "not checked": (UNKNOWN, "Up to 3.5.1 nothing checks it, and KRaft does not support it."),
+        "refused": (WAITS, "A broker with several log directories does not start with the migration enabled."),
+        "with 3.7": (READY, "A broker with several of them starts only with inter.broker.protocol.version 3.7."),
+    }
+    prognosis, text = texts[str(documented_migration(capture.version).setting("log_directories"))]
+    level = None if capture.image is None else capture.image.level
+    if prognosis is READY and level is not None and level < DIRECTORIES_LEVEL:
+        prognosis, text = WAITS, f"{text} KRaft's controllers have an older metadata.version, of level {level}."
+    yield Consequence(
+        "several-log-directories",
+        prognosis,
+        "brokers have several log directories",
+        (f"{brokers(several)}",),
+        text,
+        "migrate with 3.7.1 or later, and inter.broker.protocol.version and metadata.version 3.7 or later",
+        basis=SOURCE,
+        log="server.log, ERROR: Cannot enable ZooKeeper migration …",
+    )
 
 
 def outdated_members(capture: Capture, topics: Iterable[Topic]) -> dict[tuple[str, int, int], str]:
@@ -299,6 +330,8 @@ class _Migrating:
             yield from self._strays()
             yield from of_copies(self.capture, topics_of_kraft(self.capture))
             yield from self._unidentified()
+            if self.phase is not MigrationPhase.FINALIZED:
+                yield from (one for one in of_directories(self.capture) if one.prognosis is not READY)
             yield from self._modes(self.image)
         elif self.phase is not MigrationPhase.COPYING:
             yield Consequence(

@@ -20,6 +20,7 @@ from kwalk.invariants.reading.migrating import (
     is_led_by_kraft,
     migrating_prospect,
     of_copies,
+    of_directories,
     of_requests,
     of_unidentified_logs,
     outdated_members,
@@ -57,8 +58,6 @@ REPAIR = "repair the topic first; `kwalk diagnose --plan` has the plan. Then tak
 START_THEM = "start the brokers, or move their replicas to others"
 FOLLOW = "follow `kwalk diagnose --plan`: whether a broker may start depends on the logs that it has"
 MOVE = "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS --execute"
-DIRECTORIES_LEVEL = 17
-"""The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 STRAY_LINE = "server.log, WARN: Log for partition … is marked as stray and renamed to …-stray"
 
 
@@ -167,7 +166,7 @@ class _Forecast:
             *self._topic_ids(),
             *self._waits(),
             *self._unregistered(),
-            *self._directories(),
+            *of_directories(self.capture),
             *self._name_of_metadata_log(),
             *self._reassignments(),
             *self._requests(),
@@ -543,34 +542,6 @@ class _Forecast:
                 basis=SOURCE,
                 log="controller.log of KRaft: Found duplicate TopicRecord for …" * is_refused,
             )
-
-    def _directories(self) -> Iterator[Consequence]:
-        several = [broker.id for broker in self.capture.brokers.values() if len(broker.roots) > 1]
-        setting = self._setting("log_directories")
-        if not several:
-            return
-        texts = {
-            "not checked": (UNKNOWN, "Up to 3.5.1 nothing checks it, and KRaft does not support it."),
-            "refused": (WAITS, "A broker with several log directories does not start with the migration enabled."),
-            "with 3.7": (
-                READY,
-                "A broker with several of them starts only with inter.broker.protocol.version 3.7.",
-            ),
-        }
-        prognosis, text = texts[str(setting)]
-        level = None if self.capture.image is None else self.capture.image.level
-        if prognosis is READY and level is not None and level < DIRECTORIES_LEVEL:
-            prognosis, text = WAITS, f"{text} KRaft's controllers have an older metadata.version, of level {level}."
-        yield Consequence(
-            "several-log-directories",
-            prognosis,
-            "brokers have several log directories",
-            (f"{brokers(several)}",),
-            text,
-            "migrate with 3.7.1 or later, and inter.broker.protocol.version and metadata.version 3.7 or later",
-            basis=SOURCE,
-            log="server.log, ERROR: Cannot enable ZooKeeper migration …",
-        )
 
     def _name_of_metadata_log(self) -> Iterator[Consequence]:
         """A topic whose directory is that of KRaft's log.

@@ -60,18 +60,23 @@ def listed(words: Sequence[str], most: int = 1000) -> str:
 
 
 def _events(outlook: Outlook) -> Iterator[str]:
-    """Yield what each event does; events that do the same are one sentence."""
+    """Yield what each event does; events that do the same are one sentence.
+
+    Where parts were left out, the parts are named to which nothing happens.
+    """
     alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     by_event: dict[WhatIf, dict[int, frozenset[frozenset[str]]]] = {}
     for event in outlook.events:
         by_event.setdefault(event.what_if, {})[event.world] = event.outcomes
     for what_if, outcomes in by_event.items():
-        effects = tuple(_effects(outlook, what_if, outcomes))
+        parts = listed([outlook.problem.worlds[number].name for number in outcomes], PLACES)
+        nothing = f"nothing changes for {parts}" if outlook.problem.left_out else "nothing changes"
+        effects = tuple(_effects(outlook, what_if, outcomes)) or (nothing,)
         alike.setdefault(effects, []).append((what_if.title, what_if.likelihood))
     for effects, titles in alike.items():
         likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)
         names = [f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods]
-        yield f"If {_or(names)}: {'; '.join(effects) or 'nothing changes'}."
+        yield f"If {_or(names)}: {'; '.join(effects)}."
 
 
 def _or(names: Sequence[str]) -> str:

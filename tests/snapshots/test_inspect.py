@@ -172,7 +172,7 @@ def partition_without_state(capture: Capture) -> None:
 
 
 def partition_without_state_is_served(capture: Capture) -> None:
-    """A topic that was removed by hand and created again: brokers answer for the earlier one."""
+    """Its state was removed by hand: brokers answer as before."""
     settled(capture)
     del topic(capture)["partition_state"]["1"]
 
@@ -526,7 +526,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
     partition_is_lost: {"partition-lost": ["t-1"]},
     partition_without_state: {"partition-without-state": ["t-1"]},
-    partition_without_state_is_served: {"partition-without-state-is-served": ["t-1"], "stale-metadata": ["t-1"]},
+    partition_without_state_is_served: {"partition-state-is-lost": ["t-1"], "stale-metadata": ["t-1"]},
     added_while_its_replica_was_down: {
         "no-live-replica": ["t-2"],
         "broker-down": ["broker 3"],
@@ -717,6 +717,7 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "migration-is-not-shown",  # this one; the others are in test_reported_clusters, and those of lost
         "zookeeper-has-lost-topics",  # topics and logs in test_lost_topics_and_logs
         "isr-member-lacks-records",
+        "partition-without-state-is-served",
         "broker-does-not-answer",
         "controller-is-silent",
         "leader-is-known-to-no-broker",

@@ -850,3 +850,15 @@ def test_a_plan_in_a_migration_says_what_the_snapshot_lacks() -> None:
     cluster["taken"]["topics"] = ["t*"]
     found = recovery_problem(json.dumps(cluster).encode())
     assert not found.procedures and "take one without --topic" in found.notes[0]
+
+
+def test_several_log_directories_are_named_in_dual_write_where_nothing_has_checked_them() -> None:
+    """KRaft knows no directory that fails, up to 3.6: a leader on one stays leader."""
+    cluster = dual_write() | {"version": "3.4.1"}
+    for number in cluster["brokers"]:
+        roots = [
+            {"path": path, "broker_id": int(number), "cluster_id": None, "offline": False} for path in ("/a", "/b")
+        ]
+        cluster["brokers"][number]["log_dirs"] = roots
+    assert consequence(cluster, "several-log-directories").prognosis is Prognosis.UNKNOWN
+    assert "several-log-directories" not in names(cluster | {"version": "3.9.0"})

@@ -38,6 +38,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
+    lost_state,
     refuses_all,
     symptoms,
 )
@@ -484,6 +485,11 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
 
 def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
+    if capture.later_controller is not None:
+        return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
+    served = lost_state(capture, topic, partition)
+    if served is not None and served.leader_epoch > 0:
+        return "it has lost its state znode, and a controller would begin at leader epoch 0: create it again first"
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
@@ -521,6 +527,7 @@ def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
+    The controller of the model elects leaders, as one does not whose epoch is below that of a state.
     What its brokers have in memory is neither on disks nor shown. In a model with records brokers may have a later
     state in memory than ZooKeeper, if it is shown which log is newest. No broker of the model refuses to start, as one
     with a log directory of another broker does; and no log of the model has records that were committed before an

@@ -40,6 +40,9 @@ _METADATA = re.compile(r"version: 0\ntopic_id: (\S+)\n?")
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 
 
+_SET_ASIDE = re.compile(r".+-[0-9]{1,10}\.[^.]*-(stray|delete|future)", re.DOTALL)
+
+
 _SEGMENT = re.compile(r"([0-9]{20})\.log")
 
 
@@ -100,6 +103,8 @@ FORMAT = 3
 
 METADATA_LOG = "__cluster_metadata-0"
 """The directory of KRaft's metadata log, which is not read: brokers before 3.3.2 let a topic have its name."""
+COMPACTED = ("__consumer_offsets", "__transaction_state")
+"""The topics that Kafka creates, and has compacted (GroupCoordinator.offsetsTopicConfigs)."""
 ZNODE_FIELDS = {"version", "partitions", "adding_replicas", "removing_replicas", "topic_id"}
 """The fields of a topic's znode that Apache Kafka knows (kafka.zk.TopicZNode)."""
 MODES = ("zookeeper", "migrating", "kraft")
@@ -139,6 +144,8 @@ class Directory:
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
         is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
+        is_compacted: whether a cleaner removes batches: a replica that is made later gets the leader epochs of those
+            that are left, each from the first of them on (UnifiedLog.append).
     """
 
     topic_id: str | None = None
@@ -150,6 +157,7 @@ class Directory:
     recovery_point: int | None = None
     high_watermark: int | None = None
     is_garbled: bool = False
+    is_compacted: bool = False
 
     @property
     def start(self) -> int | None:
@@ -250,6 +258,11 @@ class Topic:
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
     unassigned: tuple[int, ...] = ()
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether a cleaner rewrites its logs: the policy says so, or the topic is Kafka's own."""
+        return self.name in COMPACTED if self.cleanup_policy is None else "compact" in self.cleanup_policy
 
     @property
     def may_be_compacted(self) -> bool:
@@ -464,6 +477,15 @@ class Capture:
         return self.migration.offset < 0 if self.migration is not None else self.shows_migration
 
     @property
+    def later_controller(self) -> int | None:
+        """The latest epoch of a controller that has written a state, if /controller_epoch is below it.
+
+        A controller with a lower epoch elects no leader of such a partition. KRaft's writes the epoch of its quorum.
+        """
+        latest = max((s.controller_epoch for one in self.topics.values() for s in one.states.values()), default=0)
+        return latest if latest > self.controller_epoch and not self.is_kraft else None
+
+    @property
     def shared_ids(self) -> dict[str, tuple[str, ...]]:
         """The topics that have one id, by the id."""
         found: dict[str, list[str]] = {}
@@ -552,7 +574,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=topics,
-        brokers={number: _assumed(broker, topics) for number, broker in brokers.items()},
+        brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
         problems=(*_names(document.maybe("problems")), *contradictions),
@@ -738,6 +760,13 @@ def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     return evolve(broker, directories={**broker.directories, **found}, assumed=frozenset(found))
 
 
+def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
+    """Return a broker whose directories say whether their topics are compacted."""
+    known = {name for name, topic in topics.items() if topic.is_compacted}
+    found = {n: evolve(log, is_compacted=n.rpartition("-")[0] in known) for n, log in broker.directories.items()}
+    return evolve(broker, directories=found) if known else broker
+
+
 def _names(node: JsonNode) -> tuple[str, ...]:
     return () if node.missing else tuple(item.text() for item in node.items())
 
@@ -851,7 +880,7 @@ class _Caches:
             seen=not directories.missing,
             roots=tuple(_root(child) for child in _items(node.maybe("log_dirs"))),
             mode=_mode(node.maybe("mode")),
-            set_aside={} if aside.missing else {name: _directory(child) for name, child in aside.fields()},
+            set_aside={} if aside.missing else {name: _set_aside(child, name) for name, child in aside.fields()},
             twice={} if twice.missing else {name: _names(child) for name, child in twice.fields()},
         )
 
@@ -901,6 +930,12 @@ def _directory(node: JsonNode) -> Directory:
         high_watermark=_offset(node.maybe("high_watermark")),
         is_garbled=is_garbled,
     )
+
+
+def _set_aside(node: JsonNode, name: str) -> Directory:
+    if not _SET_ASIDE.fullmatch(name):
+        raise node.wrong("is named like no directory that a broker has set aside", 'a name such as "t-0.01ab…-stray"')
+    return _directory(node)
 
 
 def _identity(node: JsonNode) -> tuple[str | None, bool]:

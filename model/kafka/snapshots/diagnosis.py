@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
+    CapturedMetadata,
     CapturedPartitionState,
     Directory,
     LogRoot,
@@ -130,10 +131,12 @@ def _has_lost_its_state(capture: Capture, topic: Topic, several: int) -> bool:
 def failing_failovers(capture: Capture) -> dict[tuple[str, int], tuple[int, ...]]:
     """Return the partitions at which each failover of the controller ends with an exception, with their replicas.
 
-    They never had a leader, no replica is live, and an election or a reassignment is requested.
+    They have no state, an election or a reassignment is requested, and no replica is live, or the topic is marked for
+    deletion, so that no leader is elected.
 
     Source: KafkaController.fetchPendingPreferredReplicaElections; initializePartitionReassignments, updateLeaderEpoch;
-    `controller.preferred_election`, `controller.reassignment`.
+    PartitionStateMachine.triggerOnlineStateChangeForPartitions; `controller.preferred_election`,
+    `controller.reassignment`.
     """
     moving = {(topic.name, number) for topic in capture.topics.values() for number in topic.moving}
     live = set(capture.live)
@@ -141,9 +144,31 @@ def failing_failovers(capture: Capture) -> dict[tuple[str, int], tuple[int, ...]
     for name, number in sorted(capture.elections | moving):
         topic = capture.topics.get(name)
         replicas = () if topic is None else topic.partitions.get(number, ())
-        if topic is not None and number not in topic.states and replicas and not live & set(replicas):
+        is_elected = bool(live & set(replicas)) and name not in capture.deleting
+        if topic is not None and number not in topic.states and replicas and not is_elected:
             found[name, number] = replicas
     return found
+
+
+def lost_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetadata | None:
+    """Return what the leader of a partition answers whose state znode is gone.
+
+    Returns:
+        The answer; None if the partition has a state, no broker leads it, it had no records, or an id shows a log of an
+        earlier topic.
+    """
+    if partition in topic.states or topic.name in capture.deleting:
+        return None
+    hosts = topic.partitions.get(partition, ())
+    logs = [log for b in hosts if (log := capture.directory(b, topic.name, partition)) is not None]
+    is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
+    if not is_used or any(log.topic_id not in (None, topic.topic_id) for log in logs):
+        return None
+    for broker in capture.brokers.values():
+        found = broker.cache.partitions.get(topic.name, {}).get(partition) if broker.alive and broker.cache else None
+        if found is not None and found.leader == broker.id:
+            return found
+    return None
 
 
 def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
@@ -170,6 +195,19 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
+    bare = sorted(
+        {
+            name
+            for broker in capture.hosts
+            for name, log in broker.directories.items()
+            if log.leader_epochs is None and log.is_empty is False and name not in broker.assumed
+        }
+    )
+    if bare:
+        found.append(
+            f"No leader epochs of {listed(bare)} are shown, though there are records: what a replica lacks of others "
+            "is not seen."
+        )
     if capture.patterns:
         patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
         found.append(f"The snapshot has only the topics {patterns}.")

@@ -49,6 +49,8 @@ def epoch_at(log: Directory, offset: int) -> int | None:
 
 def differing_offset(one: Directory, other: Directory) -> int | None:
     """Return the first offset at which both logs have a record, of different leader epochs; None if there is none."""
+    if one.is_compacted or other.is_compacted:
+        return _differing_order(one, other)
     begin, end = max(one.start or 0, other.start or 0), min(one.least_end, other.least_end)
     bounds = sorted({begin, *(start for log in (one, other) for _, start in log.leader_epochs or ())})
     for offset in bounds:
@@ -56,6 +58,29 @@ def differing_offset(one: Directory, other: Directory) -> int | None:
         if begin <= offset < end and None not in epochs and epochs[0] != epochs[1]:
             return offset
     return None
+
+
+def _differing_order(one: Directory, other: Directory) -> int | None:
+    """Return the first offset from which on one log has a later leader epoch than the other one after it, or None.
+
+    A cleaner removes batches, so that of two copies of one log either may lack leader epochs, or have the first record
+    of one later. None of these epochs begins after a later one has begun. What retention has cut begins with an epoch
+    whose records are not shown.
+    """
+    points = [
+        [(epoch, start) for epoch, start in log.leader_epochs or () if start != log.start or not start]
+        for log in (one, other)
+    ]
+    for log, known in zip((one, other), points, strict=True):
+        known += [(epoch, max(start, log.least_end - 1)) for epoch, start in known[-1:]]
+    found = [
+        start
+        for earlier, later in (points, points[::-1])
+        for epoch, offset in earlier
+        for other_epoch, start in later
+        if epoch < other_epoch and offset >= start
+    ]
+    return min(found, default=None)
 
 
 def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> LogComparison:
@@ -118,8 +143,8 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
             continue
         differs, watermark = differing_offset(log, leader), log.high_watermark
         relation = compare(log, leader, is_compacted=topic.may_be_compacted).relation
-        if differs is None and relation in (Relation.SAME, Relation.PREFIX) and watermark is not None:
-            end = end_of_last_epoch(log, leader)
+        if differs is None and relation in (Relation.SAME, Relation.PREFIX):
+            end, watermark = end_of_last_epoch(log, leader), log.least_end if watermark is None else watermark
             if end is not None and watermark > end:
                 found[broker] = end
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
@@ -131,14 +156,17 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
     """Return where a log has committed records of a leader epoch after the last one of the leader's log.
 
     An ISR member has all committed records, and so their leader epochs; a log whose relation is not shown is not asked.
+    Where no high watermark is shown, all records may be committed. Earlier leader epochs may be gone by a cleaning.
     """
     same_id = log.topic_id is not None and log.topic_id == leader.topic_id
     same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
-    if not (same_id or same_batch) or log.high_watermark is None or not leader.last_epochs:
+    if not (same_id or same_batch) or not leader.last_epochs:
         return None
-    last, has = leader.last_epochs[0], {known for known, _ in leader.leader_epochs or ()}
+    committed = log.least_end if log.high_watermark is None else log.high_watermark
+    last = leader.last_epochs[-1 if leader.is_compacted or log.is_compacted else 0]
+    has = {known for known, _ in leader.leader_epochs or ()}
     starts = [start for known, start in log.leader_epochs or () if last < known <= epoch and known not in has]
-    return min((start for start in starts if start < log.high_watermark), default=None)
+    return min((start for start in starts if start < committed), default=None)
 
 
 def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[int, str]:
@@ -180,9 +208,11 @@ def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, *, is_co
     for one, relation in zip(replicas, relations, strict=True):
         differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
         known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
-        lacks += [known] if known is not None and known < (log.high_watermark or 0) else []
+        known = _committed_after(log, one, epoch) if known is None else known
+        committed = log.least_end if log.high_watermark is None else log.high_watermark
+        lacks += [known] if known is not None and known < committed else []
     is_nowhere = len(lacks) == len(replicas)
-    return f"it has committed records from offset {min(lacks)} on, where the replicas have others" if is_nowhere else ""
+    return f"it has committed records from offset {min(lacks)} on, which the replicas lack" if is_nowhere else ""
 
 
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
@@ -941,6 +971,12 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
                 epochs, lineage = epochs_of(logs[b], bounds, ranks), number_of[b]
+                if (
+                    lineage == OWN
+                    and logs[b].is_compacted
+                    and _agrees(logs[reference or b], logs[b], is_compacted=True)
+                ):
+                    epochs = (*common[: len(epochs)], *epochs[len(common) :])  # what a cleaning has removed, it had
                 began_apart = (
                     lineage == OWN
                     and reference is not None

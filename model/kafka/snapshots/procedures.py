@@ -221,12 +221,22 @@ class Catalogue:
         )
 
     def _fail_over(self) -> Procedure:
+        is_behind = any(part.is_behind for part in self.parts) and bool(self.capture.live)
+        above = f"/controller_epoch {self.capture.controller_epoch + EPOCHS_ABOVE}"
+        raising = (
+            "zkCli.sh -server ZK get -s /controller_epoch   # note dataVersion",
+            f"zkCli.sh -server ZK set -v DATA_VERSION {above}   # or more: {KNOWN_CONTROLLER}",
+        )
         return Procedure(
             "fail-over",
             "Fail the controller over.",
             self._in_each_part(lambda part: (Move((("delete_controller()",),)),)),
             cost=2,
-            commands=("zkCli.sh -server ZK delete /controller", "# or: bin/zookeeper-shell.sh ZK delete /controller"),
+            commands=(
+                *(raising if is_behind else ()),
+                "zkCli.sh -server ZK delete /controller",
+                "# or: bin/zookeeper-shell.sh ZK delete /controller",
+            ),
             before=self._registered,
             after=REST,
             risk="for about a second no leader is elected; producers and consumers continue",
@@ -899,6 +909,11 @@ def _start(part: ClusterPart, broker: int, *, repaired: bool = False) -> Move:
 
 EPOCHS_ABOVE = 10
 """How far a leader or controller epoch that is written is above all that are seen: brokers may know later ones."""
+KNOWN_CONTROLLER = (
+    "brokers that have known a later controller refuse its requests "
+    "(state-change.log: Latest known controller epoch is)"
+)
+"""Why /controller_epoch rises where ZooKeeper has gone back. Kafka: ReplicaManager.becomeLeaderOrFollower."""
 
 
 @frozen

@@ -1,0 +1,214 @@
+"""Clusters of strangers: edits of a healthy cluster, after public reports, whose ways out were wrong once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.language import UsageError
+from kwalk.reports.pages.outlook import diagnosis_of
+from kwalk.search.analyses.recovery import foresee, plan_recovery
+from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_reported_plans import procedure
+
+
+def state(snapshot: dict[str, Any], topic: str = "orders") -> dict[str, Any]:
+    return snapshot["topics"][topic]["partition_state"]["0"]
+
+
+def answers(snapshot: dict[str, Any], leader: int = 1, epoch: int = 5) -> None:
+    """Let all brokers answer that a broker leads orders-0."""
+    known = {"error": 0, "leader": leader, "leader_epoch": epoch, "isr": [1, 2, 3], "offline": []}
+    topics = {"orders": {"error": 0, "topic_id": IDS["orders"], "partitions": {"0": known}}}
+    for broker in snapshot["brokers"].values():
+        cache = {"brokers": snapshot["broker_ids"], "controller": snapshot["controller"], "topics": topics}
+        broker["metadata_cache"] = cache if broker["alive"] else None
+
+
+def test_nothing_is_planned_or_foreseen_while_the_controller_can_elect_nobody() -> None:
+    """PartitionStateMachine aborts an election where a state has a later controller epoch: a start elects no leader."""
+    snapshot = cluster()
+    state(snapshot, "payments")["isr"] = [3]
+    stop_of_last = [number for number in snapshot["broker_ids"] if number != 3]
+    snapshot["broker_ids"], snapshot["brokers"]["3"]["alive"] = stop_of_last, False
+    assert "start-broker 3" in names(problem(snapshot))
+    state(snapshot)["controller_epoch"] = 40
+    found = problem(snapshot)
+    assert not names(found) and not found.worlds
+    assert any("/controller_epoch is below that of a state" in note for note in found.notes)
+    assert "but first set /controller_epoch" in ways_out(snapshot)["no-live-isr"]
+
+
+def test_the_controller_epoch_rises_where_zookeeper_has_gone_back_while_brokers_ran() -> None:
+    """They refuse a controller whose epoch is below one that they know."""
+    snapshot = cluster()
+    state(snapshot)["leader_epoch"] = 3
+    assert "set /controller_epoch to 16 or more" in ways_out(snapshot)["state-is-behind-the-logs"]
+    raised = [line for line in procedure(problem(snapshot), "fail-over").commands if "/controller_epoch 16" in line]
+    assert raised and raised[0].startswith("zkCli.sh -server ZK set -v DATA_VERSION")
+    assert not any("/controller_epoch" in line for line in procedure(problem(erased()), "fail-over").commands)
+
+
+def erased() -> dict[str, Any]:
+    """A cluster in which an old client has erased the id of orders."""
+    snapshot = cluster("3.6.2")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "3.9.0"])
+def test_a_state_that_is_lost_is_created_again_with_the_leader_that_serves(release: str) -> None:
+    """The next controller would begin at leader epoch 0, below that of the logs, with the first live replica."""
+    snapshot = cluster(release, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    answers(snapshot, leader=2)
+    way_out = ways_out(snapshot)["partition-state-is-lost"]
+    assert "orders-0 with a leader_epoch of 15 or more, and broker 2 as leader" in way_out
+    assert problem(snapshot).left_out == ("orders-0",) and "fail-over" not in names(problem(snapshot))
+
+
+def test_no_failover_succeeds_while_a_half_deleted_topic_is_moved() -> None:
+    """No leader of a topic that is marked is elected, and its reassignment then finds no state."""
+    snapshot = cluster(brokers=4)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"].update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    orders["partition_state"] = {}
+    assert "failover-fails" not in ways_out(snapshot)
+    snapshot["delete_topics"] = ["orders"]
+    ways = ways_out(snapshot)
+    assert ways["failover-fails"].startswith("write the znode of orders with empty adding_replicas")
+    assert "until then no broker stays controller" in ways["deletion-pending"]
+
+
+def test_the_controller_elects_a_replica_in_the_place_of_a_leader_that_is_none() -> None:
+    """No replica can be placed on a broker that does not exist."""
+    snapshot = cluster()
+    state(snapshot).update(leader=7, isr=[7, 1])
+    ways = ways_out(snapshot)
+    assert ways["isr-outside-replicas"].startswith("delete /controller: the next controller elects a live ISR member")
+    assert "but first" not in ways["leader-not-elected"]
+
+
+def test_logs_that_more_replicas_have_than_lead_are_not_simply_moved_away() -> None:
+    """A broker of another cluster with the id of a replica, before there were topic ids."""
+    snapshot = cluster("2.7.2", ids=dict.fromkeys(IDS))
+    state(snapshot).update(leader=3, isr=[3], leader_epoch=6)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((0, 0), (2, 30), (6, 100)), crc=8)
+    way_out = ways_out(snapshot)["replica-has-another-log"]
+    assert way_out.startswith("find out first which records orders-0 is to have (brokers 1 and 2 have copies")
+
+
+def test_a_failed_disk_that_a_deletion_waits_for_is_not_replaced_while_it_has_the_last_log() -> None:
+    """Its broker runs, and would lead with an empty log."""
+    snapshot = cluster()
+    snapshot["delete_topics"] = ["payments"]
+    failed = snapshot["brokers"]["2"]
+    failed["log_dirs"] = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": True}]
+    failed["dirs"] = {}
+    state(snapshot).update(leader=1, isr=[1])
+    assert "repair or replace failed disks" in ways_out(snapshot)["deletion-pending"]
+    state(snapshot).update(leader=-1, isr=[2])
+    way_out = ways_out(snapshot)["deletion-pending"]
+    assert "replace" not in way_out and "Do not start broker 2 with empty log directories" in way_out
+
+
+def test_disks_that_are_all_of_one_other_cluster_show_that_zookeeper_is_not_theirs() -> None:
+    """The topics were created again under other ids: no plan is possible before /cluster/id is that of the disks."""
+    snapshot = cluster() | {"cluster_id": "new", "broker_ids": [], "controller": None}
+    for number, broker in snapshot["brokers"].items():
+        broker["alive"] = False
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": "old", "offline": False}]
+    way_out = ways_out(snapshot)["log-directory-of-another-broker"]
+    assert "write that id into /cluster/id" in way_out and "of cluster old" in way_out
+    snapshot["brokers"]["3"]["log_dirs"][0]["cluster_id"] = "new"
+    assert "/cluster/id" not in ways_out(snapshot)["log-directory-of-another-broker"]
+
+
+def test_a_log_with_records_and_without_leader_epochs_is_said_to_hide_what_it_lacks() -> None:
+    """Logs of message formats before 2 have none; the leader's is shorter than the others."""
+    snapshot = cluster("2.5.1", ids=dict.fromkeys(IDS))
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"]["leader_epoch_checkpoint"] = None
+    found = inspect_snapshot(json.dumps(snapshot).encode())
+    assert any(note.startswith("No leader epochs of orders-0 are shown") for note in found.notes)
+
+
+def test_a_directory_that_no_broker_has_set_aside_is_refused() -> None:
+    snapshot = cluster()
+    snapshot["brokers"]["3"]["set_aside"] = {"orders-0": log(IDS["orders"])}
+    with pytest.raises(UsageError, match="named like no directory that a broker has set aside"):
+        inspect_snapshot(json.dumps(snapshot).encode())
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "3.9.0"])
+def test_an_older_replica_is_not_started_for_good_while_the_records_are_on_former_ones(release: str) -> None:
+    """A hand has left the partition on broker 3 alone, whose disk is that of a backup."""
+    snapshot = cluster(release, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3]
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=7)
+    older = log(IDS["orders"] if release > "2.8" else None, ((0, 0), (3, 10)))
+    for number, (found, committed) in {"1": ({}, 60), "2": ({}, 60), "3": (older, 30)}.items():
+        snapshot["brokers"][number]["dirs"]["orders-0"] |= {**found, "high_watermark": committed}
+    ways = ways_out(snapshot)
+    assert ways["records-on-no-replica"].startswith("keep orders-0 on brokers 1 and 2")
+    assert "but first see to orders-0" in ways["no-live-isr"] and problem(snapshot).left_out == ("orders-0",)
+
+
+def test_a_forecast_says_of_what_nothing_changes_where_parts_were_left_out() -> None:
+    """A state is lost, and the other partition is in order: the failover that harms the first does nothing there."""
+    snapshot = cluster()
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["1"] = [1, 2, 3]
+    orders["partition_state"] = {"1": orders["partition_state"]["0"]}
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    answers(snapshot)
+    found = problem(snapshot)
+    text = " ".join(diagnosis_of(found.inspection, [foresee(found)], []))
+    assert found.left_out == ("orders-0",) and "nothing changes for orders-1" in text
+
+
+@pytest.mark.parametrize("policy", ["compact", None])
+@pytest.mark.parametrize(("leader", "isr"), [(1, [1, 2, 3]), (1, [1, 2]), (2, [2, 1, 3])])
+def test_a_replica_that_was_made_after_a_cleaning_lacks_leader_epochs(policy, leader: int, isr: list[int]) -> None:
+    """It has them from the batches that are left: as __consumer_offsets wherever a broker was replaced."""
+    ids = {"__consumer_offsets": IDS["orders"]}
+    snapshot = cluster(ids=ids)
+    snapshot["topics"]["__consumer_offsets"]["cleanup_policy"] = policy
+    state(snapshot, "__consumer_offsets").update(leader=leader, isr=isr)
+    for number, broker in snapshot["brokers"].items():
+        epochs = ((0, 4), (5, 44)) if number == "1" else ((0, 0), (3, 10), (5, 40))
+        broker["dirs"]["__consumer_offsets-0"] |= {**log(IDS["orders"], epochs, crc=int(number)), "high_watermark": 60}
+    assert not {*ways_out(snapshot)} - {"catching-up"}
+    diverged = log(IDS["orders"], ((0, 0), (4, 30), (5, 35)))
+    snapshot["brokers"]["1"]["dirs"]["__consumer_offsets-0"] = diverged | {"high_watermark": 60}
+    earlier = log(IDS["orders"], ((0, 0), (3, 34), (5, 40)))
+    snapshot["brokers"]["2"]["dirs"]["__consumer_offsets-0"] = earlier | {"high_watermark": 60}
+    assert "replicas-diverged" in ways_out(snapshot)
+
+
+def test_without_high_watermarks_what_a_leader_lacks_may_be_committed() -> None:
+    """The leader began epoch 7 at offset 30, where the others have records of earlier epochs."""
+    snapshot = cluster()
+    state(snapshot).update(isr=[1], leader_epoch=7)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (7, 30)))
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"]["high_watermark"] = None
+    assert "at once, while broker 2 still has them, copy orders-0" in ways_out(snapshot)["replica-has-lost-records"]
+
+
+def test_a_plan_takes_a_cleaned_log_for_a_copy() -> None:
+    """Broker 1 has copied after a cleaning, and truncates nothing when broker 3 leads."""
+    snapshot = cluster(ids={"__consumer_offsets": IDS["orders"]})
+    stop(snapshot, 3)
+    snapshot["topics"]["__consumer_offsets"]["cleanup_policy"] = "compact"
+    state(snapshot, "__consumer_offsets").update(leader=-1, isr=[3], leader_epoch=6)
+    cleaned = log(IDS["orders"], ((0, 4), (5, 44)), crc=8)
+    for number, found in {"1": cleaned, "2": {}, "3": {}}.items():
+        snapshot["brokers"][number]["dirs"]["__consumer_offsets-0"] |= {**found, "high_watermark": 60}
+    planned = plan_recovery(problem(snapshot), seconds=120)
+    assert planned.plan is not None and [one.name for one in planned.plan.procedures] == ["start-broker 3"]
