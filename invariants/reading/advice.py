@@ -42,6 +42,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     other_topic_of,
     refused_at_start,
     sent_id,
+    skips_older_versions,
 )
 from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
 from kwalk.model.kafka.snapshots.lineage import (
@@ -1181,7 +1182,8 @@ class Advice:
     def _informed(self) -> str:
         """Return how brokers that run get states that were written where ZooKeeper has gone back."""
         above = self.capture.controller_epoch + EPOCHS_ABOVE
-        return f"set /controller_epoch to {above} or more, as {KNOWN_CONTROLLER}, and fail the controller over"
+        raised = f"set /controller_epoch to {above} or more, as {KNOWN_CONTROLLER}"
+        return f"{raised}, and fail the controller over{self._restarted()}"
 
     def _state_above(self, topic: Topic, number: int, latest: Mapping[int, int]) -> tuple[str, list[int]]:
         """Return what a state needs that is older than logs with these leader epochs, and whose logs may have more."""
@@ -1232,7 +1234,16 @@ class Advice:
                 states.append((place.name, known + EPOCHS_ABOVE, f"broker {served.leader}"))
         return (
             "stop no broker before this is done; create the state znodes again, with those above them that are gone: "
-            f"{_states(states)}; then fail the controller over"
+            f"{_states(states)}; then fail the controller over{self._restarted()}"
+        )
+
+    def _restarted(self) -> str:
+        """Return what lets brokers take up states whose znodes have lower versions than those that they have seen."""
+        if not skips_older_versions(self.capture.version):
+            return ""
+        return (
+            "; a leader that does not lead then has seen a later version of the znode (state-change.log: since the "
+            "leader is already at a newer partition epoch): restart it, and then its followers"
         )
 
     def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:

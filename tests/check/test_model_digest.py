@@ -156,7 +156,9 @@ def test_what_is_sure_to_be_within_a_range_is_the_same_number():
 def test_a_digest_is_cached_until_a_source_changes_and_a_broken_one_is_computed_again(clock, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     model, lifted = clock(), []
-    monkeypatch.setattr("kwalk.model.language.lift.lift", lambda model: lifted.append(model) or lift(model))
+    monkeypatch.setattr(
+        "kwalk.model.language.lift.lift", lambda model, *rest: lifted.append(model) or lift(model, *rest)
+    )
     expected = model_digest(model)
     assert [model_digest(model), model_digest(model)] == [expected, expected] and len(lifted) == 1
     (file,) = cache_path("digests", "").iterdir()

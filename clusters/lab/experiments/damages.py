@@ -231,19 +231,6 @@ def deleted_by_hand(scene: Scene) -> None:
     rest(scene.lab)
 
 
-def removed_states(scene: Scene, *, lacking: int = 0) -> None:
-    """Remove the state znodes of a topic, perhaps while a broker is down whose log lacks the last records."""
-    scene.create({0: [3, 1, 2], 1: [2, 3, 1]})
-    scene.write(FIRST)
-    scene.lab.move_controller(1)
-    if lacking:
-        scene.crash(lacking)
-        scene.write(FIRST)
-    scene.lab.zk.delete_tree(f"/brokers/topics/{scene.topic}/partitions")
-    scene.lab.note(f"deleteall /brokers/topics/{scene.topic}/partitions")
-    rest(scene.lab)
-
-
 def created_again(scene: Scene, *, failovers: int) -> None:
     """Delete a topic by hand, and create it again over the old logs: by a broker, or in ZooKeeper if it refuses."""
     lab = scene.lab

@@ -485,18 +485,6 @@ OF_TOPICS = (
         BY_HAND,
     ),
     _experiment(
-        "removed-states",
-        "The state znodes of a topic are deleted by hand",
-        _Case(damages.removed_states, _always("partition-state-is-lost")),
-        BY_HAND,
-    ),
-    _experiment(
-        "removed-states-beside-a-shorter-log",
-        "The same, while the first replica of a partition is down, whose log lacks records",
-        _Case(partial(damages.removed_states, lacking=3), _always("partition-state-is-lost", "broker-down")),
-        BY_HAND,
-    ),
-    _experiment(
         "created-again",
         "A topic is deleted by hand and created again",
         _Case(

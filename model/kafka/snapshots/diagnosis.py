@@ -157,12 +157,7 @@ def lost_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetada
         The answer; None if the partition has a state, no broker leads it, it had no records, or an id shows a log of an
         earlier topic.
     """
-    if partition in topic.states or topic.name in capture.deleting:
-        return None
-    hosts = topic.partitions.get(partition, ())
-    logs = [log for b in hosts if (log := capture.directory(b, topic.name, partition)) is not None]
-    is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
-    if not is_used or any(log.topic_id not in (None, topic.topic_id) for log in logs):
+    if partition in topic.states or topic.name in capture.deleting or not has_own_logs(capture, topic, partition):
         return None
     for broker in capture.brokers.values():
         found = broker.cache.partitions.get(topic.name, {}).get(partition) if broker.alive and broker.cache else None
@@ -415,10 +410,11 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
 
 
 def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether a partition has logs with records, and no replica's log has the id of another topic."""
+    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic."""
     found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
-    logs = [log for log in found if log is not None and log.is_empty is not True]
-    return bool(logs) and all(log.topic_id in (None, topic.topic_id) for log in logs)
+    logs = [log for log in found if log is not None]
+    is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
+    return is_used and all(log.topic_id in (None, topic.topic_id) for log in logs)
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:
