@@ -962,7 +962,11 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
     for reference, among in holders or [(None, [])]:
         common = epochs_of(logs[reference], bounds, ranks) if reference is not None else ()
-        same = {b for b in among if _agrees(logs[reference or b], logs[b], is_compacted=lineages.is_compacted)}
+        agrees = {
+            b: reference is None or _agrees(logs[reference], log, is_compacted=lineages.is_compacted)
+            for b, log in logs.items()
+        }
+        same = {b for b in among if agrees[b]}
         contents: list[LogContent | None] = []
         for b in lineages.brokers:
             if b not in logs:
@@ -971,11 +975,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
                 epochs, lineage = epochs_of(logs[b], bounds, ranks), number_of[b]
-                if (
-                    lineage == OWN
-                    and logs[b].is_compacted
-                    and _agrees(logs[reference or b], logs[b], is_compacted=True)
-                ):
+                if lineage == OWN and logs[b].is_compacted and agrees[b]:
                     epochs = (*common[: len(epochs)], *epochs[len(common) :])  # what a cleaning has removed, it had
                 began_apart = (
                     lineage == OWN
