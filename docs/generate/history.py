@@ -15,6 +15,7 @@ VERDICTS = {
     "not modelled": "what it repairs needs something that the models lack: the table above, or the reason beside it",
     "not visible": "no property can notice it, for the reason beside it",
     "no release has the mistake": "it was repaired before the release that would have brought it",
+    "before 0.10.0.0": "releases before 0.10.0.0 have the mistake, and no later one: the models begin there",
     "another part": "KRaft, clients, quotas, coordinators of transactions: not of the part that is named",
     "tiered storage": "copies of segments in another store (KIP-405)",
     "new behaviour": "a feature; what it repairs later is in commits of its own",

@@ -661,12 +661,12 @@ MISSED_EPOCHS_TRUNCATE = version_flag(
 )
 SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
     "shorter_leaders_are_followed",
-    "KAFKA-7414 (2.1.0): a follower whose log is longer than its leader's truncates it; before, with "
+    "KAFKA-7414 (2.0.1, 2.1.0): a follower whose log is longer than its leader's truncates it; before, with "
     "unclean.leader.election.enable=false, which is the default since 0.11.0.0, its broker exited",
-    {"0.11.0.0": False, "2.1.0": True},
+    {"0.11.0.0": False, "2.0.1": True},
     before=True,
     closes="no broker exits as its leader's log is shorter",
-    source="KAFKA-7414 (2.1.0)",
+    source="KAFKA-7414 (2.0.1, 2.1.0)",
     trials=(Trial("leader-epochs-missed-election", ("broker_outlives_its_leaders_log",), variant="2.0"),),
 )
 TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(

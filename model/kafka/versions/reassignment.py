@@ -73,11 +73,11 @@ CTX_EPOCH_ON_BUMP = version_flag(
 )
 RESUMES_TO_DEAD_BROKERS = version_flag(
     "resumes_to_dead_brokers",
-    "KAFKA-4214 (0.10.2.0): a controller that fails over goes on with a reassignment whose target has a broker that is "
+    "KAFKA-4214 (0.10.1.0): a controller that fails over goes on with a reassignment whose target has a broker that is "
     "down; before, it gave it up",
-    {"0.10.2.0": True},
+    {"0.10.1.0": True},
     closes="a reassignment goes on when its target and the controller are down at one time",
-    source="KAFKA-4214 (0.10.2.0): KafkaController.initiateReassignReplicasForTopicPartition: aliveNewReplicas",
+    source="KAFKA-4214 (0.10.1.0): KafkaController.initiateReassignReplicasForTopicPartition: aliveNewReplicas",
     trials=(
         Trial(
             "reassignment-across-failovers",

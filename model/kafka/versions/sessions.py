@@ -205,11 +205,11 @@ INFORMS_OF_ALL_LOST_BROKERS = version_flag(
 )
 SHUTDOWN_PREFERS_THE_FIRST_REPLICA = version_flag(
     "shutdown_prefers_the_first_replica",
-    "KAFKA-3670 (0.10.1.0): when a leader is shut down, the first of the partition's replicas in the ISR leads; "
+    "KAFKA-3670 (0.10.0.0): when a leader is shut down, the first of the partition's replicas in the ISR leads; "
     "before, the first of the ISR, which has another order",
-    {"0.10.1.0": True},
+    {"0.10.0.0": True},
     closes="a preferred replica in the ISR leads when the leader is shut down",
-    source="KAFKA-3670 (0.10.1.0): ControlledShutdownLeaderSelector",
+    source="KAFKA-3670 (0.10.0.0): ControlledShutdownLeaderSelector",
     trials=(Trial("leaders-shut-down-in-succession", ("next_leader_is_the_first_replica",)),),
 )
 SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
