@@ -1226,15 +1226,16 @@ class Advice:
 
     def _of_lost_states(self, places: Iterable[PartitionLogs]) -> str:
         """Return which state znodes to create where brokers lead without one: those that lead go on."""
-        states = []
+        states, is_later = [], False
         for place in places:
             served = lost_state(self.capture, place.topic, place.partition)
             if served is not None:
+                is_later |= served.leader_epoch > 0  # a controller begins at 0, which brokers accept as they start
                 known = max((served.leader_epoch, *self._latest_epochs(place).values()))
                 states.append((place.name, known + EPOCHS_ABOVE, f"broker {served.leader}"))
         return (
-            "stop no broker before this is done; create the state znodes again, with those above them that are gone: "
-            f"{_states(states)}; then fail the controller over{self._restarted()}"
+            f"{'stop no broker before this is done; ' * is_later}create the state znodes again, with those above them "
+            f"that are gone: {_states(states)}; then fail the controller over{self._restarted()}"
         )
 
     def _restarted(self) -> str:

@@ -487,8 +487,9 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
-    if lost_state(capture, topic, partition) is not None:
-        return "it has lost its state znode, and its brokers serve it: create the znode again first"
+    served = lost_state(capture, topic, partition)
+    if served is not None and served.leader_epoch > 0:
+        return "it has lost its state znode, and a controller would begin at leader epoch 0: create it again first"
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
