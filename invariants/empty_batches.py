@@ -1,4 +1,4 @@
-"""Properties of empty batches in a compacted log: what stops at them, and how many there are."""
+"""Properties of empty batches in a compacted log: what stops at them, how many there are, and what they replace."""
 
 from __future__ import annotations
 
@@ -53,19 +53,36 @@ def producer_is_known_from_the_log(before: CompactedBatches, after: CompactedBat
 def last_record_is_kept(before: CompactedBatches, after: CompactedBatches) -> bool:
     """A cleaning keeps the record that no later one of a committed transaction supersedes."""
     premise(after.cleanings > before.cleanings)
-    last = max(
+    last = last_record(before)
+    premise(any(batch.offset == last and not batch.is_tombstone for batch in before.batches))
+    return any(batch.offset == last and not batch.is_empty for batch in after.batches)
+
+
+def last_record(log: CompactedBatches) -> int:
+    """Return the offset of the key's last record, or -1: what readers of committed records take for its value."""
+    return max(
         (
             batch.offset
-            for batch in before.batches
+            for batch in log.batches
             if not batch.is_marker
             and not batch.is_empty
-            and batch.transaction != before.ongoing
-            and not is_aborted(before, batch)
+            and batch.transaction != log.ongoing
+            and not is_aborted(log, batch)
         ),
         default=-1,
     )
-    premise(last >= 0)
-    return any(batch.offset == last and not batch.is_empty for batch in after.batches)
+
+
+@step(
+    symptom="a key that was deleted from a compacted topic is there again, with its value of before",
+    log="none: kafka-dump-log.sh shows the record, and no tombstone behind it",
+)
+def deleted_key_stays_deleted(before: CompactedBatches, after: CompactedBatches) -> bool:
+    """A cleaning that removes a tombstone has removed the records that are earlier."""
+    last, left = last_record(before), last_record(after)
+    premise(after.cleanings > before.cleanings)
+    premise(any(batch.offset == last and batch.is_tombstone for batch in before.batches))
+    return left < 0 or any(batch.offset == left and batch.is_tombstone for batch in after.batches)
 
 
 @step(

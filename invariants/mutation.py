@@ -666,6 +666,7 @@ PARTITION_TRIALS = (
     Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
     Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
+    Trial("log-deleted-key", variant=LATEST, about="A key is deleted behind a producer's last record."),
     Trial("log-write-errors", variant=LATEST, about="Writes to the disk fail."),
     Trial("log-shared-with-the-cleaner", variant=LATEST, about="The cleaner and a fetcher share a log."),
     Trial("log-deletion", variant=LATEST, about="A log is deleted while it is flushed, or created again."),

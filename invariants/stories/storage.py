@@ -781,7 +781,7 @@ EMPTY_BATCHES = Scenario(
     name="log-empty-batches",
     story="A producer commits and aborts transactions in a compacted log; the cleaner leaves its last batch empty.",
     state=CompactedBatches,
-    actions=actions_of(empty_batches),
+    actions=tuple(one for one in actions_of(empty_batches) if one is not empty_batches.delete_key),
     properties=(
         empties.cleaner_outlives_empty_batches,
         empties.empty_marker_can_be_loaded,
@@ -798,6 +798,18 @@ EMPTY_BATCHES = Scenario(
     bounds={"offsets": 6, "cleanings": 2, "epochs": 1, "reuses": 0},
     variants=COMPACTED_TRANSACTIONS.variants,
     source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-7385, KAFKA-7467, KAFKA-8335",
+)
+DELETED_KEY = EMPTY_BATCHES.varied(
+    name="log-deleted-key",
+    story="Another producer deletes the key of a producer's last record; the tombstone goes after its time.",
+    actions=actions_of(empty_batches),
+    properties=(
+        empties.deleted_key_stays_deleted,
+        empties.last_record_is_kept,
+        empties.marker_outlives_its_transaction,
+    ),
+    bounds={"offsets": 4},
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-5490",
 )
 PRODUCERS = (
     producers.entry_is_that_of_the_last_batch,
@@ -1453,6 +1465,7 @@ SCENARIOS = (
     REPLICA_LAG_OVERSIZED,
     REPLICA_LAG_BESIDE_A_REASSIGNMENT,
     EMPTY_BATCHES,
+    DELETED_KEY,
     COMMITTED_READS,
     MOVE_LATE_UPDATE,
     WRITE_ERRORS,

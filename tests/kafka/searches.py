@@ -188,6 +188,7 @@ SEARCHES = (
     "replica-lag-oversized --variant 3.9.0 --keep-going",
     "replica-lag-beside-a-reassignment --variant 3.9.0 --keep-going",
     "log-empty-batches --variant 3.9.0 --keep-going",
+    "log-deleted-key --variant 3.9.0 --keep-going",
     "log-write-errors --variant 3.9.0 --keep-going",
     "log-move-late-update --variant 3.9.0 --keep-going",
     "log-committed-reads --variant 3.9.0 --keep-going",

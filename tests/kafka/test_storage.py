@@ -361,6 +361,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "deleted_key_stays_deleted()",
+            "log-deleted-key",
+            "0.11.0.0",
+            "append_record() delete_key() end_transaction(0,0) clean(1)",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
             "offset_is_given_once()",
             "log-write-errors",
             "2.0",
@@ -1130,6 +1139,7 @@ SEARCHED = (
     ("replica-lag-oversized", "3.9.0"),
     ("replica-lag-beside-a-reassignment", "3.9.0"),
     ("log-empty-batches", "3.9.0"),
+    ("log-deleted-key", "3.9.0"),
     ("log-write-errors", "3.9.0"),
     ("log-move-late-update", "3.9.0"),
     ("log-committed-reads", "3.9.0"),

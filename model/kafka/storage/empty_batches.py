@@ -1,13 +1,14 @@
 """Empty batches: what a cleaning leaves of the last batch of a producer, so that a broker still knows the producer.
 
 One producer appends records of one key in transactions, as a coordinator does to __consumer_offsets. A cleaning removes
-records that a later one supersedes, and of batches without records all but the producer's last one, which stays empty.
+records that a later one supersedes, and of batches without records all but the producer's last one, which stays empty;
+in 0.11.0.0 it stayed as it was. Another producer, which is not idempotent, deletes the key.
 
 What the model leaves out, and why its story loses nothing by it:
 
 * Batches of others: they have the rules of `compacted_transactions`.
 * Segments and buffers: a cleaning reads the whole log, up to an open transaction, into one buffer.
-* delete.retention.ms: a cleaning removes the markers that it may remove, or none.
+* delete.retention.ms: a cleaning removes the markers, and the tombstones, that it may remove, or none.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_BATCHES_ALONE_ARE_WRITTEN,
     EMPTY_MARKERS_ARE_READ,
     LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET,
+    LAST_BATCHES_ARE_EMPTIED,
 )
 from kwalk.model.language import Bound, Fifo, action, evolve, fifo, flag, number, optional, require, state, value
 
@@ -28,7 +30,7 @@ REUSES = Bound("reuses", "1 if each batch has sequence number 0, as those of a g
 class CompactedBatch:
     """A batch with a record, a marker without a `sequence`, or what is left of either: nothing but its header.
 
-    `transaction` is the offset of the transaction's first batch.
+    `transaction` is the offset of the transaction's first batch; a tombstone, of the other producer, is in none.
     """
 
     offset: int = number(0, OFFSETS)
@@ -37,6 +39,7 @@ class CompactedBatch:
     transaction: int = number(0, OFFSETS)
     aborts: bool = flag()
     is_empty: bool = flag()
+    is_tombstone: bool = flag()
 
     @property
     def is_marker(self) -> bool:
@@ -74,7 +77,15 @@ def append_record(log: CompactedBatches) -> None:
     begun = log.end_offset if log.ongoing is None else log.ongoing
     sequence = 0 if REUSES > 0 or log.last_sequence is None else log.last_sequence + 1
     log.ongoing, log.last_sequence, log.last_offset = begun, sequence, log.end_offset
-    append(log, CompactedBatch(log.end_offset, sequence, log.epoch, begun, aborts=False, is_empty=False))
+    end, epoch = log.end_offset, log.epoch
+    append(log, CompactedBatch(end, sequence, epoch, begun, aborts=False, is_empty=False, is_tombstone=False))
+
+
+@action(by=PRODUCER, description="deletes the key, with another producer", source="Log.append")
+def delete_key(log: CompactedBatches) -> None:
+    """The tombstone is in no transaction, and its batch has no producer id."""
+    end = log.end_offset
+    append(log, CompactedBatch(end, 0, 0, end, aborts=False, is_empty=False, is_tombstone=True))
 
 
 @action(
@@ -86,7 +97,8 @@ def end_transaction(log: CompactedBatches, epoch: Epoch, aborts: bool) -> None:
     """An abort after a timeout has a new epoch, which leaves nothing of the producer's batches to know."""
     require(log.ongoing is not None and (epoch == log.epoch or (epoch == log.epoch + 1 and aborts)))
     assert log.ongoing is not None
-    append(log, CompactedBatch(log.end_offset, None, epoch, log.ongoing, aborts=aborts, is_empty=False))
+    end = log.end_offset
+    append(log, CompactedBatch(end, None, epoch, log.ongoing, aborts=aborts, is_empty=False, is_tombstone=False))
     if epoch > log.epoch:
         log.epoch, log.last_sequence = epoch, None
     log.ongoing = None
@@ -98,6 +110,8 @@ def is_last_of_producer(log: CompactedBatches, batch: CompactedBatch) -> bool:
     Before KAFKA-8335 any batch counted that has the last sequence number; of markers, which have none, any.
     Kafka: Log.lastRecordsOfActiveProducers, Cleaner.cleanInto.
     """
+    if batch.is_tombstone:
+        return False
     if not LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET:
         return batch.sequence == log.last_sequence
     if log.last_sequence is None:
@@ -118,21 +132,27 @@ def is_aborted(log: CompactedBatches, batch: CompactedBatch) -> bool:
 
 
 def keeps_record(log: CompactedBatches, batch: CompactedBatch, end: int, *, removes_markers: bool) -> bool:
-    """Whether a cleaning keeps the record of a batch, or its marker (Kafka: Cleaner.shouldRetainRecord)."""
+    """Whether a cleaning keeps the record of a batch, or its marker.
+
+    In 0.11.0.0 it keeps the last batch of the producer, whatever is later.
+    Kafka: Cleaner.shouldRetainRecord, Cleaner.cleanInto.
+    """
     if batch.is_empty:
         return False
+    if not LAST_BATCHES_ARE_EMPTIED and is_last_of_producer(log, batch):
+        return True
     if batch.is_marker:
         return not removes_markers or has_records(log, batch)
     is_superseded = any(
         batch.offset < later.offset < end and not later.is_marker and not later.is_empty and not is_aborted(log, later)
         for later in log.batches
     )
-    return not is_superseded and not is_aborted(log, batch)
+    return not is_superseded and not is_aborted(log, batch) and not (batch.is_tombstone and removes_markers)
 
 
 @action(
     by=LOG_CLEANER,
-    description="cleans the log; removes markers: {removes_markers}",
+    description="cleans the log; removes markers and tombstones: {removes_markers}",
     source="Cleaner.cleanInto; MemoryRecords.filterTo; CleanedTransactionMetadata.onControlBatchRead",
 )
 def clean(log: CompactedBatches, removes_markers: bool) -> None:

@@ -380,6 +380,16 @@ MARKERS_HAVE_NO_KEY = version_flag(
     source="KAFKA-14055 (3.0.2, 3.1.2, 3.2.1, 3.3.0)",
     trials=(Trial("log-compacted-transactions", ("transaction_has_its_marker",)),),
 )
+LAST_BATCHES_ARE_EMPTIED = version_flag(
+    "last_batches_are_emptied",
+    "KAFKA-5490 (0.11.0.1, 1.0.0): of the last batch of a producer the cleaner leaves the header; in 0.11.0.0 it left "
+    "the last record, too, which outlived a tombstone that is later",
+    {"0.11.0.0": False, "0.11.0.1": True},
+    before=True,
+    closes="a deleted key does not come back",
+    source="KAFKA-5490 (0.11.0.1, 1.0.0)",
+    trials=(Trial("log-deleted-key", ("deleted_key_stays_deleted",), variant="0.11.0.0"),),
+)
 EMPTY_BATCHES_ALONE_ARE_WRITTEN = version_flag(
     "empty_batches_alone_are_written",
     "KAFKA-7385 (2.0.1, 2.1.0): the cleaner writes what it keeps of a buffer also if that is empty batches only; "
