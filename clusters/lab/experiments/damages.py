@@ -434,7 +434,7 @@ def restored(scene: Scene, *, is_lost: bool = False) -> Iterator[None]:
         shutil.copytree(lab.folder / "zookeeper", copy)
     yield
     lab.restore_zookeeper(copy)
-    for number in lab.brokers:
+    for number in [one for one, broker in lab.brokers.items() if broker.runs]:
         lab.kill(number)
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
 

@@ -33,6 +33,7 @@ from kwalk.clusters.lab.experiments.operator_steps import rest
 from kwalk.clusters.lab.experiments.recoveries import (
     DOWN,
     OFTEN_CHECKPOINTED,
+    RELEASES,
     damage_now,
     diagnosed,
     roll_brokers,
@@ -347,6 +348,7 @@ def advised(name: str, about: str, case: Advised, story: str = DOWN, **more: Any
         "acknowledged records that a disk had, and inspection finds no damage.",
         story=story,
         run=partial(followed, case=case),
+        releases=case.repaired,
         **more,
     )
 
@@ -371,7 +373,6 @@ EXPERIMENTS = (
         expected="The first record of the new producer is acknowledged, and in no log; that of the next one is kept.",
         story="producer-state.md",
         run=_producer_ids,
-        releases=("3.9.0",),
     ),
     advised(
         "lost-topics",
@@ -393,7 +394,7 @@ EXPERIMENTS = (
     advised(
         "lost-reassignment",
         "ZooKeeper is restored from a backup of before a partition moved to another broker",
-        Advised(partial(damages.lost_reassignment, to=[3]), "records-on-no-replica", write_replicas),
+        Advised(partial(damages.lost_reassignment, to=[3]), "records-on-no-replica", write_replicas, repaired=RELEASES),
     ),
     advised(
         "unlisted-partition",
@@ -435,7 +436,7 @@ EXPERIMENTS = (
     advised(
         "lost-end",
         "All brokers crash, and one of two ISR members lacks the last record",
-        Advised(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order),
+        Advised(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order, repaired=RELEASES),
         options=OFTEN_CHECKPOINTED,
     ),
     advised(

@@ -21,7 +21,7 @@ from kwalk.clusters.lab.experiments.damages import FIRST, Scene
 from kwalk.clusters.lab.experiments.deletions import writes_of_creation
 from kwalk.clusters.lab.experiments.known_records import Ledger, read_records
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
-from kwalk.clusters.lab.experiments.recoveries import DEAD, diagnosed
+from kwalk.clusters.lab.experiments.recoveries import DEAD, RELEASES, diagnosed
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised, numbers_in, put_states, read, start_all
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
@@ -490,8 +490,9 @@ SLOW = LabOptions(proxied=True, settings={**DEAD.settings, "replica.lag.time.max
 """Brokers that do not remove each other from the ISR soon, and whose sessions expire soon."""
 STORY = "fast-bounce.md"
 REASSIGNMENT = "reassignment.md"
+ENDS = ("2.8.2", "3.9.0")
 NEWER = ("3.9.0",)
-"""Where most were tried; and where a log without id is named, as each gets one with its first LeaderAndIsr request."""
+"""Where a log without id is named: each has one from its first LeaderAndIsr request on."""
 
 EXPERIMENTS = (
     advised(
@@ -517,7 +518,12 @@ EXPERIMENTS = (
     advised(
         "leader-lacks-records",
         "All brokers crash, the leader comes back without its log, and its followers have not fetched yet",
-        Advised(partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out),
+        Advised(
+            partial(emptied, assignment=THREE, empty={0: [1]}),
+            "leader-lacks-records",
+            stop_until_out,
+            repaired=RELEASES,
+        ),
         STORY,
         options=SLOW,
     ),
@@ -528,6 +534,7 @@ EXPERIMENTS = (
             partial(emptied, assignment=THREE, empty={0: [1]}, longest=1),
             "leader-lacks-records",
             write_states,
+            repaired=RELEASES,
         ),
         STORY,
         options=SLOW,
@@ -536,28 +543,35 @@ EXPERIMENTS = (
         advised(
             f"empty-isr-last-log-down{name}",
             f"An empty ISR is written by hand while the replica with the last records is down{more}",
-            Advised(partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow),
+            Advised(
+                partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow, repaired=repaired
+            ),
         )
-        for name, more, replicas, follow in (
-            ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean),
-            ("-first", ", which is the first one of the assignment", [3, 1, 2], elect_unclean),
-            ("-state", "; a state is written that names it", [1, 2, 3], name_in_the_state),
+        for name, more, replicas, follow, repaired in (
+            ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean, RELEASES),
+            ("-first", ", which is the first one of the assignment", [3, 1, 2], elect_unclean, ENDS),
+            ("-state", "; a state is written that names it", [1, 2, 3], name_in_the_state, ENDS),
         )
     ),
     advised(
         "leaders-by-hand",
         "Another leader is written into the states of three partitions",
-        Advised(partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states),
+        Advised(
+            partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}),
+            "leader-written-by-hand",
+            write_states,
+            repaired=RELEASES,
+        ),
     ),
     advised(
         "restored-states",
         "The states are written that three partitions had before their last elections, and the controller fails over",
-        Advised(restored_states, "state-is-behind-the-logs", write_states),
+        Advised(restored_states, "state-is-behind-the-logs", write_states, repaired=RELEASES),
     ),
     advised(
         "only-isr-members",
         "Each of three brokers is the only ISR member of a partition, and all crash",
-        Advised(only_members, "no-live-isr", start_in_turn),
+        Advised(only_members, "no-live-isr", start_in_turn, repaired=RELEASES),
         options=evolve(DEAD, proxied=True),
     ),
     advised(
@@ -569,7 +583,12 @@ EXPERIMENTS = (
     advised(
         "two-directories-of-the-only-isr-member",
         "The same, and the broker is the only ISR member",
-        Advised(partial(two_directories, is_alone=True), "partition-in-two-log-directories", move_one_away),
+        Advised(
+            partial(two_directories, is_alone=True),
+            "partition-in-two-log-directories",
+            move_one_away,
+            repaired=RELEASES,
+        ),
         options=LabOptions(directories=2),
     ),
     advised(
@@ -585,7 +604,9 @@ EXPERIMENTS = (
     advised(
         "garbled-file-of-the-only-replica",
         "A partition.metadata of the only replica is empty",
-        Advised(partial(garbled, replicas=[3], text=""), "partition-metadata-is-garbled", write_metadata),
+        Advised(
+            partial(garbled, replicas=[3], text=""), "partition-metadata-is-garbled", write_metadata, repaired=RELEASES
+        ),
         "repair-topic-ids.md",
     ),
     advised(
@@ -593,7 +614,6 @@ EXPERIMENTS = (
         "partition.metadata is removed on two followers, which run",
         Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids, repaired=NEWER),
         "repair-topic-ids.md",
-        releases=NEWER,
     ),
     advised(
         "removed-directory",
@@ -603,7 +623,7 @@ EXPERIMENTS = (
     advised(
         "swapped-disks",
         "Two brokers with the only replicas of two partitions start with the disks of each other",
-        Advised(swapped_disks, "records-on-no-replica", swap_back),
+        Advised(swapped_disks, "records-on-no-replica", swap_back, repaired=RELEASES),
     ),
     advised(
         "replica-by-hand",
@@ -612,7 +632,6 @@ EXPERIMENTS = (
             partial(damages.replicas_by_hand, created=[1, 2], written=[1, 2, 3], fails_over=False),
             "replica-has-no-log",
             reassign_to_replicas,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -627,7 +646,6 @@ EXPERIMENTS = (
                 repaired=(release,),
             ),
             REASSIGNMENT,
-            releases=(release,),
         )
         for name, what, kind, release in (
             ("copies", "the replica copies, and the leader does not know it", "catching-up", "2.8.2"),
@@ -642,7 +660,6 @@ EXPERIMENTS = (
             partial(damages.replicas_by_hand, created=[2], written=[1, 3]),
             "isr-outside-replicas",
             reassign_with_a_failover,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -653,7 +670,6 @@ EXPERIMENTS = (
             partial(damages.replicas_by_hand, created=[1], written=[1, 1], fails_over=False),
             "replicas-repeat-a-broker",
             reassign_to_brokers,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -664,6 +680,7 @@ EXPERIMENTS = (
             partial(damages.replicas_by_hand, created=[1, 2], written=[], fails_over=False),
             "partition-without-replicas",
             write_missing_replicas,
+            repaired=RELEASES,
         ),
         REASSIGNMENT,
     ),
@@ -680,7 +697,6 @@ EXPERIMENTS = (
             partial(damages.state_by_hand, assignment=THREE, isr=[2, 3]),
             "leader-outside-isr",
             restart_leader,
-            repaired=NEWER,
         ),
     ),
     advised(
@@ -690,25 +706,25 @@ EXPERIMENTS = (
             partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]),
             "isr-repeats-a-broker",
             restart_leader,
-            repaired=NEWER,
         ),
     ),
     advised(
         "all-brokers-got-new-ids",
         "All brokers start with their disks under other ids",
-        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back, repaired=NEWER),
+        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back),
     ),
     advised(
         "shared-id",
         "The id of a topic is written into the znode of another one",
-        Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=NEWER),
+        Advised(shared_id, "topics-share-an-id", write_own_ids),
         "repair-topic-ids.md",
-        releases=NEWER,
     ),
     advised(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost),
+        Advised(
+            damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=RELEASES
+        ),
         REASSIGNMENT,
         options=DEAD,
     ),

@@ -233,7 +233,7 @@ EXPERIMENTS = (
         "written-without-states",
         "The znodes of a topic are written again without states while all brokers are down, and the first lacks "
         "records",
-        Advised(written_without_states, "partition-without-state", write_before_a_start),
+        Advised(written_without_states, "no-live-replica", write_before_a_start),
         BY_HAND,
         options=DEAD,
     ),
