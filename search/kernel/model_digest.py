@@ -148,11 +148,21 @@ def parts_of(model: Model) -> tuple[dict[str, str], Lifted | None]:
     parts = _load(key)
     if parts is not None:
         return parts, None
+    lifted = announced_lift(model)
+    return _saved(key, lifted), lifted
+
+
+def announced_lift(model: Model) -> Lifted:
+    """Lift a model, and announce how much of it is lifted: a large one takes minutes.
+
+    Raises:
+        LiftError: The model cannot be lifted.
+    """
     from kwalk.model.language.lift import lift  # a digest in the cache needs no lifter
 
     announce("lifting the model")
-    lifted = lift(model)
-    return _saved(key, lifted), lifted
+    actions = len(model.instances)
+    return lift(model, lambda lifted: announce(f"lifting the model, {lifted:,} of {actions:,} actions"))
 
 
 def known_parts(model: Model) -> dict[str, str] | None:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from attrs import evolve, frozen
 
 from kwalk.model.language import Kind
-from kwalk.model.language.lift import LiftedProperty, lift
+from kwalk.model.language.lift import LiftedProperty
 from kwalk.search.base.option_table import present
 from kwalk.search.base.options import StopReason
-from kwalk.search.base.progress import Report, announce, silent
+from kwalk.search.base.progress import Report, silent
 from kwalk.search.base.query import Query
+from kwalk.search.kernel.model_digest import announced_lift
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.proof.attempt import ProofAttempt, ProofOptions
 from kwalk.search.proof.bounded import BoundedCounterexample
@@ -46,8 +47,7 @@ def prove(query: Query, report: Report = silent) -> Verdict:
     model, limits = query.model, ("depth", "induction", "support", "seconds")
     tried = tuple(prop for prop in safety_properties(query.properties) if not prop.declaration.only_counts)
     options = ProofOptions(tried, **present(query.options, *limits))
-    announce("lifting the model")
-    attempt = ProofAttempt(model, lift(model), options, report)
+    attempt = ProofAttempt(model, announced_lift(model), options, report)
     try:
         verdict = _verdict(attempt, query.command)
     except (AssertionError, ReplayError, ValueError) as error:

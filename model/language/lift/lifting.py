@@ -7,7 +7,7 @@ step properties, n … 2n-1 are the leaves of the state after the step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -138,16 +138,23 @@ def reads(roots: Iterable[Term]) -> frozenset[int]:
     return frozenset(term.payload for term in in_order(roots) if term.op in ("intvar", "boolvar"))
 
 
-def lift(model: Model) -> Lifted:
+def lift(model: Model, report: Callable[[int], None] = lambda lifted: None) -> Lifted:
     """Lift every action and property instance of a model.
+
+    Args:
+        model: The model.
+        report: Is called with the number of action instances that are lifted, after each of them.
 
     Raises:
         LiftError: a construct cannot be lifted; the message has its file and line.
     """
     terms = Terms()
+    actions: list[LiftedAction] = []
     with model.active():
-        actions = tuple(lift_action(model, terms, instance) for instance in model.instances)
-        return Lifted(model, terms, actions, _lift_properties(model, terms, model.properties))
+        for instance in model.instances:
+            actions.append(lift_action(model, terms, instance))
+            report(len(actions))
+        return Lifted(model, terms, tuple(actions), _lift_properties(model, terms, model.properties))
 
 
 def lift_properties(model: Model, properties: Iterable[PropertyInstance]) -> Lifted:

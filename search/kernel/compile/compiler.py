@@ -17,7 +17,14 @@ from kwalk.search.base.progress import announce, announce_nothing
 from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import Kernel, bit_row
-from kwalk.search.kernel.model_digest import IN_ORDER, known_parts, parts_of, save_digests, terms_digest
+from kwalk.search.kernel.model_digest import (
+    IN_ORDER,
+    announced_lift,
+    known_parts,
+    parts_of,
+    save_digests,
+    terms_digest,
+)
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
 
@@ -138,11 +145,11 @@ def compile_model(
     model: Model, lifted: Lifted | None = None, *, terms: str = "", unoptimized: bool = False, target: str = ""
 ) -> Compiled:
     """Lift and compile a model, without the cache; see `compiled_model`. `terms` is their digest, if it is known."""
-    from kwalk.model.language.lift import lift, reads
+    from kwalk.model.language.lift import reads
     from kwalk.search.kernel.compile.functions import units_of
     from kwalk.search.native.object_code import object_code
 
-    lifted = lifted or lift(model)
+    lifted = lifted or announced_lift(model)
     announce("compiling the model" if unoptimized else "compiling the model, optimized")
     units = units_of(lifted, layout_of(model.leaves), unoptimized=unoptimized)
     texts = [unit.text for unit in units]
