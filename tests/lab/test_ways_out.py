@@ -55,13 +55,13 @@ def test_what_is_followed_is_read_from_sentences_of_reported_clusters():
     found = ways_out("two-isr-members-lack-records-of-each-other")["isr-member-lacks-records"]
     assert replicas.read(replicas.BUT, found) == [("0", "1003"), ("2", "1001")]
     found = ways_out("leaders-were-written-by-hand")["leader-written-by-hand"]
-    assert [names for names, *_ in replicas.read(replicas.STATES, found)] == [
+    assert [names for names, *_ in replicas.read(STATES, found)] == [
         "orders-0 and orders-3",
         "orders-1 and orders-4",
         "orders-2",
     ]
     found = ways_out("replaced-disk-of-the-only-isr-member")["leader-lacks-records"]
-    assert replicas.read(replicas.STATES, found) == [("ev-0", "19", "1")]
+    assert replicas.read(STATES, found) == [("ev-0", "19", "1")]
     found = ways_out("empty-isr-and-the-last-log-is-down")["empty-isr"]
     assert replicas.read(replicas.ELECTED, found) == [("5", "")]
 
