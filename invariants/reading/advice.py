@@ -735,12 +735,13 @@ class Advice:
                 )
                 if len(ids) > 1 or self._others(topic):
                     keeping = removing
+                is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in again)
                 is_whole = {place.partition for place in again} >= topic.partitions.keys()
                 logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
                 yield (
                     f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
-                    f"to begin with empty logs, move {logs} away while their brokers are stopped "
-                    "(kwalk diagnose --plan has both)"
+                    f"to begin with empty logs, move {logs} away while their brokers are stopped"
+                    f"{'' if is_ahead else ' (kwalk diagnose --plan has both)'}"
                 )
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"

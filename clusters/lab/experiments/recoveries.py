@@ -712,15 +712,6 @@ OF_REPLICAS = (
         options=OFTEN_CHECKPOINTED,
     ),
     _experiment(
-        "lost-topic-created-again",
-        "ZooKeeper loses a topic that has seen elections, and it is created again over its logs",
-        _Case(
-            damages.lost_topic_created_again,
-            _either(("topic-id-differs",), ("leader-refuses-topic-id",)),
-        ),
-        DELETED,
-    ),
-    _experiment(
         "leader-is-no-replica",
         "Other replicas are written into a topic's znode by hand, without the only ISR member; the controller fails "
         "over",

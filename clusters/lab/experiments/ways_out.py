@@ -46,8 +46,9 @@ from kwalk.model.language import KwalkError
 EPOCH_TO_SET = re.compile(r"set /controller_epoch to (\d+)")
 PRODUCER_IDS = "/latest_producer_id_block"
 STATES = re.compile(
-    r"(?:that|those|the state znode) of ((?:\S+-\d+(?:, | and )?)+),? with [^;]*?a leader_epoch of (\d+) or more, and "
-    r"(?:that of )?brokers? ([\d, and]+?)(?: whose log ends last| with the last record of .*?)? as leader"
+    r"(?:that|those|the state|the state znode) of ((?:\S+-\d+(?:, | and )?)+)(?:,? with [^;]*?|: )a leader_epoch of "
+    r"(\d+) or more, and (?:that of )?brokers? ([\d, and]+?)(?: whose log ends last| with the last record of .*?)? as "
+    "leader"
 )
 STATE = re.compile(r"a leader_epoch of (\d+) or more, and broker (\d+) as leader")
 REPLICAS = re.compile(r"((?:that|those) of \S+-\d+.*?), and the replicas ([\d, and]+)")

@@ -189,6 +189,15 @@ def without_the_mark(scene: Scene, way_out: str) -> None:
     start_all(scene)
 
 
+def write_id_and_states(scene: Scene, way_out: str) -> None:
+    """Write what is older than the logs: first the state, then the id, and fail the controller over."""
+    ((identity,),) = read(re.compile(r"write the id (\S+) into its znode and fail the controller over"), way_out)
+    put_states(scene, way_out)
+    scene.lab.zk.do(scene.lab.topic_id_write(scene.topic, identity))
+    scene.lab.delete_controller()
+    rest(scene.lab)
+
+
 def copy_logs(scene: Scene, way_out: str) -> None:
     """Copy the logs with records that the leader lacks, start their brokers, and see that the records can be read."""
     lab, copies = scene.lab, []
@@ -246,6 +255,12 @@ EXPERIMENTS = (
             options=DEAD,
         )
         for name, what, elections in (("", "", False), ("-behind", ", and has seen more elections", True))
+    ),
+    advised(
+        "lost-topic-created-again",
+        "ZooKeeper loses a topic that has seen elections; it is created again over its logs, of which one is short",
+        Advised(damages.lost_topic_created_again, "log-of-an-earlier-topic", write_id_and_states),
+        DELETED,
     ),
     advised(
         "lost-reassignment-of-two",
