@@ -878,13 +878,13 @@ class Advice:
                 found[one.subject] = (topic, number, str(identity), latest)
         return found
 
-    def _of_later_logs(self, logs: Mapping[str, tuple[Topic, int, str, dict[int, int]]]) -> Iterator[str]:
+    def _of_later_logs(self, later: Mapping[str, tuple[Topic, int, str, dict[int, int]]]) -> Iterator[str]:
         """Yield what to write that keeps logs of which nothing shows if they are later than ZooKeeper's data.
 
         With another id no broker serves them, and with an older state the followers cut off what the leader lacks.
         """
         found: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
-        for subject, (topic, number, identity, latest) in logs.items():
+        for subject, (topic, number, identity, latest) in later.items():
             epoch, leader, _ = self._leader_above(topic, number, latest)
             least = max(epoch, topic.states[number].leader_epoch + EPOCHS_ABOVE)
             found.setdefault((topic.name, identity), []).append((subject, least, leader))
