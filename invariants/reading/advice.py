@@ -162,7 +162,6 @@ class Advice:
             kinds.NO_REPLICAS: self._of_no_replicas,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
-            kinds.DOWN_WITH_ANOTHER_ID: self._of_another_id,
             kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
@@ -259,6 +258,10 @@ class Advice:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
             made = evolve(kind, way_out="; ".join(self._saving(observations)))
+        elif kind is kinds.DOWN_WITH_ANOTHER_ID:
+            later = self._later_logs(observations)
+            known = self._grouped(self._of_another_id, [one for one in observations if one.subject not in later])
+            made = evolve(kind, way_out=self._joined([*self._of_later_logs(later), *known]))
         elif kind is kinds.RECORDS_ELSEWHERE:
             made = evolve(kind, way_out="; ".join(self._of_elsewhere(observations)))
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
@@ -788,12 +791,13 @@ class Advice:
                 )
                 if len(ids) > 1 or self._others(topic):
                     keeping = removing
+                is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in again)
                 is_whole = {place.partition for place in again} >= topic.partitions.keys()
                 logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
                 yield (
                     f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
-                    f"to begin with empty logs, move {logs} away while their brokers are stopped "
-                    "(kwalk diagnose --plan has both)"
+                    f"to begin with empty logs, move {logs} away while their brokers are stopped"
+                    f"{'' if is_ahead else ' (kwalk diagnose --plan has both)'}"
                 )
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
@@ -912,6 +916,48 @@ class Advice:
         if leader is not None and self.capture.brokers[leader].alive and number not in state.isr:
             return f"before broker {number} starts, move {one.subject} away there: it copies the leader's records then"
         return f"kwalk diagnose --plan says what to do: {one.subject} of broker {number} may be the last copy"
+
+    def _later_logs(self, observations: Iterable[Observation]) -> dict[str, tuple[Topic, int, str, dict[int, int]]]:
+        """Return partitions whose logs may be later than ZooKeeper's data: topic, number, their id, last epochs.
+
+        No replica of the topic runs, all its logs have one other id, and one has a later epoch than its state.
+        """
+        found: dict[str, tuple[Topic, int, str, dict[int, int]]] = {}
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            places = [(b, n) for n, replicas in topic.partitions.items() for b in replicas]
+            logs = {(b, n): log for b, n in places if (log := self.capture.directory(b, topic.name, n)) is not None}
+            ids = {log.topic_id for log in logs.values()}
+            epochs = {b: log.leader_epochs for (b, n), log in logs.items() if n == number}
+            is_later = any(epochs_ahead(self.capture, topic, n, [b]) for b, n in logs)
+            identity = ids.pop() if len(ids) == 1 else None
+            if (
+                is_later
+                and identity not in (None, topic.topic_id)
+                and not {b for b, _ in places} & {*self.capture.live}
+            ):
+                latest = {b: max((epoch for epoch, _ in known or ()), default=0) for b, known in epochs.items()}
+                found[one.subject] = (topic, number, str(identity), latest)
+        return found
+
+    def _of_later_logs(self, later: Mapping[str, tuple[Topic, int, str, dict[int, int]]]) -> Iterator[str]:
+        """Yield what to write that keeps logs of which nothing shows if they are later than ZooKeeper's data.
+
+        With another id no broker serves them, and with an older state the followers cut off what the leader lacks.
+        """
+        found: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
+        for subject, (topic, number, identity, latest) in later.items():
+            epoch, leader, _ = self._leader_above(topic, number, latest)
+            least = max(epoch, topic.states[number].leader_epoch + EPOCHS_ABOVE)
+            found.setdefault((topic.name, identity), []).append((subject, least, leader))
+        for (name, identity), wanted in found.items():
+            names = listed([subject for subject, *_ in wanted])
+            yield (
+                f"if ZooKeeper was restored from a backup of before the logs of {names}, write before a broker starts "
+                f"the id {identity}, which they have, into the znode of {topic_label(name)}, and "
+                f"{each(wanted, 'this state', 'these states')}: {_states(wanted)}; {kinds.LATER_IDS}; if the logs are "
+                f"of an earlier topic of the name, move {names} away while their brokers are stopped"
+            )
 
     # Logs that are not there, and states that are older than logs.
 

@@ -78,6 +78,14 @@ CARRIED_OUT = tuple(
         ("another-broker-id-rf-2", EVERY, ("stray-log",), (MOVE,)),
         ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("repair-disk",)),
         ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("replace-disk",)),
+        ("power-was-lost", ENDS, ("no-live-isr",), ("start-broker",)),
+        ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back", "put-back")),
+        (
+            "failed-disks-of-two-brokers",
+            ENDS,
+            ("offline-log-directory", "offline-replica"),
+            ("repair-disk", "repair-disk"),
+        ),
         ("failed-disk-of-the-only-replica", EVERY, ("offline-log-directory",), ("repair-disk",)),
     )
 )

@@ -394,6 +394,23 @@ def test_a_mark_that_is_older_than_the_logs_is_not_carried_out() -> None:
         assert not any(one.name.startswith(("start", "fail-over")) for one in problem.procedures)
 
 
+def test_logs_that_may_be_later_than_zookeepers_data_are_kept_by_their_id_and_states() -> None:
+    """The mark is deleted and all brokers are stopped, as the diagnosis says; no plan covers what is left."""
+    capture = json.loads(CLUSTERS["restored-mark-for-deletion"].read_text())
+    capture |= {"delete_topics": [], "broker_ids": [], "controller": None}
+    for broker in capture["brokers"].values():
+        broker |= {"alive": False, "metadata_cache": None}
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    text = kinds["down-broker-has-another-id"].way_out
+    assert "before a broker starts the id jr9sNfMWbt3kpxdlRaa0yQ, which they have, into the znode of orders" in text
+    assert "those of orders-0 and orders-1 with a leader_epoch of 15 or more, and that of brokers 1, 2 and 3" in text
+    assert "if the logs are of an earlier topic of the name, move orders-0 and orders-1 away" in text
+    for broker in capture["brokers"].values():
+        broker["dirs"]["orders-1"]["leader_epoch_checkpoint"] = "0\n1\n0 0\n"  # no later than its state
+    kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
+    assert "those of orders-0 and orders-1" in kinds["down-broker-has-another-id"].way_out
+
+
 def test_the_longest_log_starts_first_after_a_loss_of_power() -> None:
     """All are ISR members, and have the last leader epoch; each of two brokers has the longest log of one partition."""
     text = ways_out("power-was-lost")["no-live-isr"]

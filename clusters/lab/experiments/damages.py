@@ -11,7 +11,7 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -395,15 +395,20 @@ def wiped_leader(scene: Scene, *, is_seen: bool = True) -> None:
     scene.start(2, 3)
 
 
+def new_term(scene: Scene, number: int) -> None:
+    """Restart a broker, and write while it is down."""
+    scene.stop(number)
+    scene.write(FIRST)
+    scene.start(number)
+
+
 def restored_zookeeper(scene: Scene, *, fails_over: bool) -> None:
     """Write an earlier state by hand, as a backup of ZooKeeper that is restored while brokers run."""
     scene.create({0: [1, 2, 3]})
     scene.write(FIRST)
     earlier = scene.lab.states(scene.topic)[0]
     for number in (2, 3, 1):
-        scene.stop(number)
-        scene.write(FIRST)
-        scene.start(number)
+        new_term(scene, number)
     scene.write_state(0, **earlier)
     if fails_over:
         scene.lab.delete_controller()
@@ -416,9 +421,7 @@ def restored_from_backup(scene: Scene) -> None:
     scene.write(FIRST)
     with restored(scene):
         for number in (2, 3, 1):
-            scene.stop(number)
-            scene.write(FIRST)
-            scene.start(number)
+            new_term(scene, number)
 
 
 @contextmanager
@@ -431,7 +434,7 @@ def restored(scene: Scene, *, is_lost: bool = False) -> Iterator[None]:
         shutil.copytree(lab.folder / "zookeeper", copy)
     yield
     lab.restore_zookeeper(copy)
-    for number in lab.brokers:
+    for number in [one for one, broker in lab.brokers.items() if broker.runs]:
         lab.kill(number)
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
 
@@ -462,6 +465,19 @@ def lost_topics(scene: Scene, *, is_all: bool) -> None:
     _cut(scene, 0, 1, 2)
 
 
+def lost_topic_created_again(scene: Scene) -> None:
+    """Lose a topic with ZooKeeper's data, and create it again over its logs, of which the first lacks records."""
+    with restored(scene):
+        scene.create({0: [1, 2, 3]}, FOR_EVER)
+        scene.write(FIRST)
+        for number in (2, 3, 1, 2, 3):
+            new_term(scene, number)
+        scene.stop(1)
+        scene.write(FIRST)
+    scene.start(*scene.lab.brokers)
+    scene.create({0: [1, 2, 3]}, FOR_EVER, aged=False)
+
+
 def lost_partition(scene: Scene) -> None:
     """Restore ZooKeeper from a backup of before a partition was added; its first log lacks the last record."""
     scene.create({0: [1, 2, 3]})
@@ -473,15 +489,16 @@ def lost_partition(scene: Scene) -> None:
     _cut(scene, 1, 1, 2)
 
 
-def lost_reassignment(scene: Scene) -> None:
-    """Restore ZooKeeper from a backup of before a reassignment: no replica that it names has a log."""
+def lost_reassignment(scene: Scene, *, to: list[int], cut: Sequence[int] = ()) -> None:
+    """Restore ZooKeeper from a backup of before a reassignment: no replica that it names has a log; some are cut."""
     scene.create({0: [1, 2]})
     scene.write(FIRST)
     with restored(scene):
-        scene.lab.admin(milliseconds=8000).reassign(scene.topic, {0: [3]})
-        wait_until(lambda: scene.lab.states(scene.topic)[0]["isr"] == [3], 30)
+        scene.lab.admin(milliseconds=8000).reassign(scene.topic, {0: to})
+        wait_until(lambda: set(scene.lab.states(scene.topic)[0]["isr"]) == {*to}, 30)
         rest(scene.lab)
         scene.write(FIRST)
+    _cut(scene, 0, *cut)
 
 
 def unlisted_partition(scene: Scene) -> None:
@@ -547,13 +564,30 @@ def controller_epoch_set_back(scene: Scene) -> None:
     scene.write(FIRST)
     for number in (2, 3, 1):
         lab.delete_controller()
-        scene.stop(number)
-        scene.write(FIRST)
-        scene.start(number)
+        new_term(scene, number)
     lab.zk.do(set_data("/controller_epoch", b"1"))
     lab.note("/controller_epoch is 1")
     lab.delete_controller()
     rest(lab)
+
+
+def replicas_by_hand(scene: Scene, *, created: list[int], written: list[int], fails_over: bool = True) -> None:
+    """Write other replicas into the topic's znode by hand; perhaps fail the controller over."""
+    scene.create({0: created})
+    scene.write(FIRST)
+    write_replicas(scene, {0: written})
+    if fails_over:
+        scene.lab.delete_controller()
+        rest(scene.lab)
+
+
+def write_replicas(scene: Scene, assignment: Mapping[int, list[int]]) -> None:
+    """Write the replicas of partitions into the topic's znode."""
+    lab, path = scene.lab, f"/brokers/topics/{scene.topic}"
+    content = lab.topic(scene.topic) or {}
+    content["partitions"] |= {str(number): replicas for number, replicas in assignment.items()}
+    lab.zk.do(set_data(path, json.dumps(content).encode()))
+    lab.note(f"set {path} {json.dumps(content)}")
 
 
 def removed_directory(scene: Scene) -> None:
@@ -609,6 +643,22 @@ def failed_disk(scene: Scene, *, replicas: list[int]) -> None:
     if found is not None:
         scene.lab.fail_disk(2, found.parent)
     rest(scene.lab)
+
+
+def failed_disks_of_two(scene: Scene) -> None:
+    """Let the disk of the only ISR member of a partition fail, and one of another broker with an ISR member."""
+    lab = scene.lab
+    scene.create({0: [1, 2], 1: [2, 3]})
+    scene.write(FIRST)
+    lab.move_controller(3)
+    scene.stop(1)
+    scene.write(FIRST)
+    for number, partition in ((2, 0), (3, 1)):
+        log = lab.brokers[number].directory(f"{scene.topic}-{partition}")
+        assert log is not None
+        lab.fail_disk(number, log.parent)
+        rest(lab)
+    scene.start(1)
 
 
 def restored_leader_beside_a_failed_disk(scene: Scene) -> None:

@@ -300,9 +300,10 @@ def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> li
     return wrong + ([] if may_lose else lost_copies(kept, logs, logs_in_backups(lab, topic)))
 
 
-def wrong_copies(lab: Lab, other: Ledger, kept: Kept) -> list[str]:
-    """Return what is wrong with the records of a healthy topic."""
-    return wrong_records(kept, other, logs_on_disks(lab, other.topic), members_of(lab.states(other.topic)))
+def wrong_copies(lab: Lab, other: Ledger, kept: Kept, *, may_lose: bool = False) -> list[str]:
+    """Return what is wrong with the records of a topic."""
+    logs, members = logs_on_disks(lab, other.topic), members_of(lab.states(other.topic))
+    return wrong_records(kept, other, logs, members, may_lose=may_lose)
 
 
 def roll_brokers(scene: Scene) -> None:
@@ -380,6 +381,8 @@ DOWN, BOUNCED = "controller-comes-back.md", "fast-bounce.md"
 QUICK: Mapping[str, Any] = {"zookeeper.session.timeout.ms": 9000}
 DEAD = LabOptions(settings=QUICK)
 """A cluster in which the session of a broker that has crashed expires soon."""
+OFTEN_CHECKPOINTED = LabOptions(settings={**QUICK, "log.flush.offset.checkpoint.interval.ms": 1000})
+"""Brokers that write recovery points each second, and whose sessions expire soon."""
 
 
 def _always(*kinds: str, releases: Sequence[str] = RELEASES) -> dict[str, Collection[str]]:
@@ -696,6 +699,33 @@ OF_REPLICAS = (
         "restored-leader-beside-a-failed-disk",
         "The only member of an ISR has an old copy of its log; the other replica has all records, on a failed disk",
         _Case(damages.restored_leader_beside_a_failed_disk, _always("no-live-isr")),
+        DOWN,
+        options=evolve(DEAD, directories=2),
+    ),
+    _experiment(
+        "power-was-lost",
+        "All brokers crash, and logs of ISR members have lost their ends",
+        _Case(
+            partial(damages.lost_ends, assignment={0: [1, 2, 3], 1: [2, 3, 1]}), _always("no-live-isr"), probed=False
+        ),
+        DOWN,
+        options=OFTEN_CHECKPOINTED,
+    ),
+    _experiment(
+        "leader-is-no-replica",
+        "Other replicas are written into a topic's znode by hand, without the only ISR member; the controller fails "
+        "over",
+        _Case(
+            partial(damages.replicas_by_hand, created=[2], written=[1, 3]),
+            _always("isr-outside-replicas", "stray-log"),
+            probed=False,
+        ),
+        "reassignment.md",
+    ),
+    _experiment(
+        "failed-disks-of-two-brokers",
+        "The disk of an only ISR member fails, and one of another broker",
+        _Case(damages.failed_disks_of_two, _always("offline-log-directory", "offline-replica")),
         DOWN,
         options=evolve(DEAD, directories=2),
     ),

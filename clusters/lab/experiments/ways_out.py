@@ -20,11 +20,20 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, FOR_EVER, Damage, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger, Log, logs_on_disks, what_to_keep
+from kwalk.clusters.lab.experiments.known_records import (
+    AFTER,
+    Ledger,
+    Log,
+    logs_in_backups,
+    logs_on_disks,
+    lost_copies,
+    what_to_keep,
+)
 from kwalk.clusters.lab.experiments.operator_steps import rest
 from kwalk.clusters.lab.experiments.recoveries import (
-    DEAD,
     DOWN,
+    OFTEN_CHECKPOINTED,
+    RELEASES,
     damage_now,
     diagnosed,
     roll_brokers,
@@ -32,11 +41,18 @@ from kwalk.clusters.lab.experiments.recoveries import (
 )
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import create, set_data
+from kwalk.model.language import KwalkError
 
 EPOCH_TO_SET = re.compile(r"set /controller_epoch to (\d+)")
 PRODUCER_IDS = "/latest_producer_id_block"
+STATES = re.compile(
+    r"(?:that|those|the state|the state znode) of ((?:\S+-\d+(?:, | and )?)+)(?:,? with [^;]*?|: )a leader_epoch of "
+    r"(\d+) or more, and (?:that of )?brokers? ([\d, and]+?)(?: whose log ends last| with the last record of .*?)? as "
+    "leader"
+)
 STATE = re.compile(r"a leader_epoch of (\d+) or more, and broker (\d+) as leader")
-REPLICAS = re.compile(r"-(\d+) the replicas ([\d, and]+), and " + STATE.pattern)
+REPLICAS = re.compile(r"((?:that|those) of \S+-\d+.*?), and the replicas ([\d, and]+)")
+NUMBER = re.compile(r"\d+")
 ORDER = re.compile(r"start broker (\d+) before")
 LEADER_ONLY = re.compile(r"write the state of \S+-(\d+) with broker (\d+) as leader")
 
@@ -50,6 +66,7 @@ class Advised:
         kind: The name of the kind.
         follow: Does what the way out says, whose text it gets.
         also: Returns what else is wrong, before it and after.
+        may_lose: Whether records are lost already, and copies are what is kept.
         repaired: The releases on which it was followed, and repaired the damage.
     """
 
@@ -57,6 +74,7 @@ class Advised:
     kind: str
     follow: Callable[[Scene, str], None]
     also: Callable[[Scene], list[str]] = field(default=lambda scene: [])
+    may_lose: bool = False
     repaired: tuple[str, ...] = ("2.8.2", "3.9.0")
 
 
@@ -78,13 +96,34 @@ def followed(lab: Lab, this: ExperimentRound, case: Advised) -> RoundOutcome:
             roll_brokers(scene)
         found = diagnosed(scene, when)
         wrong = [*case.also(scene), *(line for ledger, _ in kept for line in ledger.write(lab, AFTER))]
-        wrong += damage_now(scene) + [line for ledger, its in kept for line in wrong_copies(lab, ledger, its)]
+        wrong += damage_now(scene)
+        wrong += [line for ledger, its in kept for line in wrong_copies(lab, ledger, its, may_lose=case.may_lose)]
+        if case.may_lose:
+            copies = logs_in_backups(lab, scene.topic)
+            wrong += [line for _, its in kept for line in lost_copies(its, logs_on_disks(lab, scene.topic), copies)]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong}
         bad += found.damage + wrong
     this.keep_lines("already written by another controller|controller epoch|LeaderElection|Truncating|luster.?[Ii][Dd]")
     details["/controller_epoch at the end"] = lab.controller_epoch()
     details["records"] = {ledger.topic: len(its.records) for ledger, its in kept}
     return RoundOutcome("the advice is wrong" if bad else "repaired", not bad, details)
+
+
+def numbers_in(text: str) -> list[int]:
+    """Return the numbers that a text has."""
+    return [int(one) for one in NUMBER.findall(text)]
+
+
+def read(pattern: re.Pattern[str], way_out: str) -> list[tuple[str, ...]]:
+    """Return what a sentence has of a pattern.
+
+    Raises:
+        KwalkError: It has nothing of it.
+    """
+    found = [match.groups(default="") for match in pattern.finditer(way_out)]
+    if not found:
+        raise KwalkError(f"The way out does not have what is to be followed ({pattern.pattern}): {way_out!r}.")
+    return found
 
 
 # What is done.
@@ -105,6 +144,20 @@ def put_state(scene: Scene, number: int, leader: int, epoch: int, name: str = ""
     path = f"/brokers/topics/{name or scene.topic}/partitions/{number}/state"
     state = {"controller_epoch": 0, **(scene.lab.json(path) or {}), "version": 1}
     _put(scene.lab, path, {**state, "leader": leader, "leader_epoch": epoch, "isr": [leader]})
+
+
+def put_states(scene: Scene, way_out: str) -> None:
+    """Write the states that the sentence has; of several brokers the one with the longest log leads."""
+    for names, epoch, hosts in read(STATES, way_out):
+        for partition in map(int, re.findall(r"-(\d+)", names)):
+            logs = logs_on_disks(scene.lab, scene.topic)
+            ends = {broker: _end(logs[broker].get(partition, {})) for broker in numbers_in(hosts)}
+            put_state(scene, partition, max(ends, key=ends.__getitem__), int(epoch))
+
+
+def _end(log: Log) -> tuple[int, int]:
+    """Return the leader epoch and the offset of the last record of a log."""
+    return max(((entry.epoch, offset) for offset, entry in log.items()), default=(-1, -1))
 
 
 def _put_topic(scene: Scene, added: Mapping[int, list[int]], name: str = "", topic_id: str = "") -> None:
@@ -139,12 +192,9 @@ def _write_topics(scene: Scene, way_out: str) -> None:
     for topic in sorted({name.rpartition("-")[0] for name in names}):
         logs = _logs(scene, topic)
         if lab.topic(topic) is None:
-            files = (path for b in lab.brokers.values() for path in b.data.glob(f"{topic}-*/partition.metadata"))
-            identity = re.search(r"topic_id: (\S+)", next(files).read_text())
-            assert identity is not None
             if "/config/topics" in way_out:
                 _put(lab, f"/config/topics/{topic}", {"version": 1, "config": FOR_EVER})
-            _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic, identity[1])
+            _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic, _id_of_logs(lab, topic))
         for number, by in logs.items():
             state = lab.states(topic).get(number)
             if state is None or state["leader_epoch"] < max(one.epoch for log in by.values() for one in log.values()):
@@ -153,14 +203,21 @@ def _write_topics(scene: Scene, way_out: str) -> None:
     time.sleep(RETENTION)
 
 
-def _add_partition(scene: Scene, way_out: str) -> None:
+def _id_of_logs(lab: Lab, topic: str) -> str:
+    """Return the topic id that logs have in their files."""
+    files = (path for broker in lab.brokers.values() for path in broker.data.glob(f"{topic}-*/partition.metadata"))
+    return next(files).read_text().partition("topic_id: ")[2].strip()
+
+
+def add_partition(scene: Scene, way_out: str) -> None:
     """Stop the brokers, add partitions that only logs have, with their states, and start the brokers."""
     running = [number for number, broker in scene.lab.brokers.items() if broker.runs]
     for number in running:
         scene.lab.stop(number)
     znode = scene.lab.topic(scene.topic) or {}
     logs = {n: by for n, by in _logs(scene, scene.topic).items() if str(n) not in znode["partitions"]}
-    _put_topic(scene, {number: sorted(by) for number, by in logs.items()})
+    identity = _id_of_logs(scene.lab, scene.topic) if "the topic_id of the logs" in way_out else ""
+    _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic_id=identity)
     for number, by in logs.items():
         _put_by_logs(scene, number, by)
     start_all(scene)
@@ -173,11 +230,12 @@ def start_all(scene: Scene) -> None:
             scene.start(number)
 
 
-def _write_replicas(scene: Scene, way_out: str) -> None:
+def write_replicas(scene: Scene, way_out: str) -> None:
     """Write the replicas and the states that the sentence has, while the brokers are stopped, and start them."""
-    for number, replicas, epoch, leader in REPLICAS.findall(way_out):
-        _put_topic(scene, {int(number): [int(one) for one in re.findall(r"\d+", replicas)]})
-        put_state(scene, int(number), int(leader), int(epoch))
+    for states, hosts in read(REPLICAS, way_out):
+        partitions = [int(number) for names, *_ in read(STATES, states) for number in re.findall(r"-(\d+)", names)]
+        _put_topic(scene, dict.fromkeys(partitions, numbers_in(hosts)))
+    put_states(scene, way_out)
     start_all(scene)
 
 
@@ -199,28 +257,28 @@ def _create_cluster_id(scene: Scene, way_out: str) -> None:
 
 def _write_state(scene: Scene, way_out: str) -> None:
     """Write the state that the sentence has, and fail the controller over."""
-    for epoch, leader in STATE.findall(way_out):
+    for epoch, leader in read(STATE, way_out):
         put_state(scene, 0, int(leader), int(epoch))
     scene.lab.delete_controller()
 
 
 def _write_leaders(scene: Scene, way_out: str) -> None:
     """Write the leaders that the sentence has, while their brokers are down, and start these."""
-    for number, leader in LEADER_ONLY.findall(way_out):
+    for number, leader in read(LEADER_ONLY, way_out):
         put_state(scene, int(number), int(leader), scene.lab.states(scene.topic)[int(number)]["leader_epoch"])
     start_all(scene)
 
 
 def _start_in_order(scene: Scene, way_out: str) -> None:
     """Start the broker that the sentence names first, and then the others."""
-    for best in ORDER.findall(way_out)[:1]:
+    for (best,) in read(ORDER, way_out)[:1]:
         scene.start(int(best))
     start_all(scene)
 
 
 def _set_controller_epoch(scene: Scene, way_out: str) -> None:
     """Set /controller_epoch as the sentence says, and fail the controller over."""
-    for number in EPOCH_TO_SET.findall(way_out):
+    for (number,) in read(EPOCH_TO_SET, way_out):
         scene.lab.zk.do(set_data("/controller_epoch", number.encode()))
         scene.lab.note(f"/controller_epoch is {number}")
     scene.lab.delete_controller()
@@ -263,6 +321,8 @@ def _producer_ids(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         return bool(answer["ok"]) and has
 
     with damages.restored(scene):
+        scene.stop(1)  # before 3.0 a broker takes ids when it starts
+        scene.start(1)
         is_first_kept = write("first")
     start_all(scene)
     is_lost = not write("after the backup") and details["after the backup"]["answer"]["ok"]
@@ -289,6 +349,7 @@ def advised(name: str, about: str, case: Advised, story: str = DOWN, **more: Any
         "acknowledged records that a disk had, and inspection finds no damage.",
         story=story,
         run=partial(followed, case=case),
+        releases=case.repaired,
         **more,
     )
 
@@ -303,8 +364,6 @@ RETENTION = 40.0
 """Seconds in which a broker that has started deletes records by their age (LogManager.InitialTaskDelayMs)."""
 RETAINED = LabOptions(settings={"log.retention.ms": 20_000, "log.retention.check.interval.ms": 4_000})
 """Brokers that delete records of topics without a retention of their own."""
-OFTEN_CHECKPOINTED = LabOptions(settings={**DEAD.settings, "log.flush.offset.checkpoint.interval.ms": 1000})
-"""Brokers that write recovery points each second, and whose sessions expire soon."""
 _THREE: Mapping[int, list[int]] = {0: [1, 2, 3]}
 
 EXPERIMENTS = (
@@ -315,7 +374,6 @@ EXPERIMENTS = (
         expected="The first record of the new producer is acknowledged, and in no log; that of the next one is kept.",
         story="producer-state.md",
         run=_producer_ids,
-        releases=("3.9.0",),
     ),
     advised(
         "lost-topics",
@@ -332,12 +390,12 @@ EXPERIMENTS = (
     advised(
         "lost-partition",
         "ZooKeeper is restored from a backup of before a partition was added, and two of three logs lack a record",
-        Advised(damages.lost_partition, "partition-is-in-logs-only", _add_partition),
+        Advised(damages.lost_partition, "partition-is-in-logs-only", add_partition),
     ),
     advised(
         "lost-reassignment",
         "ZooKeeper is restored from a backup of before a partition moved to another broker",
-        Advised(damages.lost_reassignment, "records-on-no-replica", _write_replicas),
+        Advised(partial(damages.lost_reassignment, to=[3]), "records-on-no-replica", write_replicas, repaired=RELEASES),
     ),
     advised(
         "unlisted-partition",
@@ -379,7 +437,7 @@ EXPERIMENTS = (
     advised(
         "lost-end",
         "All brokers crash, and one of two ISR members lacks the last record",
-        Advised(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order),
+        Advised(partial(damages.lost_ends, assignment={0: [2, 1]}), "no-live-isr", _start_in_order, repaired=RELEASES),
         options=OFTEN_CHECKPOINTED,
     ),
     advised(

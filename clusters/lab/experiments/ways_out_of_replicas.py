@@ -6,7 +6,6 @@ replica would copy what it lacks before a snapshot is taken, proxies hold its fe
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import threading
@@ -20,48 +19,25 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, Scene
 from kwalk.clusters.lab.experiments.deletions import writes_of_creation
-from kwalk.clusters.lab.experiments.known_records import Ledger, Log, logs_on_disks, read_records
+from kwalk.clusters.lab.experiments.known_records import Ledger, read_records
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
-from kwalk.clusters.lab.experiments.recoveries import DEAD, diagnosed
-from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_state, start_all
+from kwalk.clusters.lab.experiments.recoveries import DEAD, RELEASES, diagnosed
+from kwalk.clusters.lab.experiments.ways_out import Advised, advised, numbers_in, put_states, read, start_all
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
-from kwalk.clusters.lab.zookeeper import Op, set_data
+from kwalk.clusters.lab.zookeeper import Op
 from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
 
 THREE: Mapping[int, list[int]] = {0: [1, 2, 3]}
 EACH: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1], 2: [3, 1, 2]}
 """Partitions of which each broker leads one."""
-STATES = re.compile(
-    r"(?:that|those|the state znode) of ((?:\S+-\d+(?:, | and )?)+),? with [^;]*?a leader_epoch of (\d+) or more, and "
-    r"(?:that of )?brokers? ([\d, and]+?)(?: whose log ends last| with the last record of .*?)? as leader"
-)
 BUT = re.compile(r"reassign \S+-(\d+) to its replicas but brokers? ([\d, and]+) \([^)]*--execute\), and then back")
 STOP = re.compile(r"stop broker (\d+) with a controlled shutdown")
 ELECTED = re.compile(
     r"an unclean election of brokers? (\d+)[^,;]*(?:, once started)?"
     r"(?:, while brokers? ([\d, and]+) (?:is|are) stopped)?"
 )
-NUMBER = re.compile(r"\d+")
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(one) for one in NUMBER.findall(text)]
-
-
-def read(pattern: re.Pattern[str], way_out: str) -> list[tuple[str, ...]]:
-    """Return what a sentence has of a pattern.
-
-    Raises:
-        KwalkError: It has nothing of it.
-    """
-    found = [match.groups(default="") for match in pattern.finditer(way_out)]
-    if not found:
-        raise KwalkError(f"The way out does not have what is to be followed ({pattern.pattern}): {way_out!r}.")
-    return found
-
-
 # Damages.
 
 
@@ -144,9 +120,7 @@ def restored_states(scene: Scene) -> None:
     scene.write(FIRST)
     earlier = scene.lab.states(scene.topic)
     for number in (2, 3, 1):
-        scene.stop(number)
-        scene.write(FIRST)
-        scene.start(number)
+        damages.new_term(scene, number)
     for partition, state in earlier.items():
         scene.write_state(partition, **state)
     scene.lab.delete_controller()
@@ -237,25 +211,6 @@ def swap(lab: Lab, one: int, other: int) -> None:
     lab.note(f"the disks of brokers {one} and {other} are swapped")
 
 
-def replicas_by_hand(scene: Scene, *, created: list[int], written: list[int], fails_over: bool = True) -> None:
-    """Write other replicas into the topic's znode by hand; perhaps fail the controller over."""
-    scene.create({0: created})
-    scene.write(FIRST)
-    write_replicas(scene, {0: written})
-    if fails_over:
-        scene.lab.delete_controller()
-        rest(scene.lab)
-
-
-def write_replicas(scene: Scene, assignment: Mapping[int, list[int]]) -> None:
-    """Write the replicas of partitions into the topic's znode."""
-    lab, path = scene.lab, f"/brokers/topics/{scene.topic}"
-    content = lab.topic(scene.topic) or {}
-    content["partitions"] |= {str(number): replicas for number, replicas in assignment.items()}
-    lab.zk.do(set_data(path, json.dumps(content).encode()))
-    lab.note(f"set {path} {json.dumps(content)}")
-
-
 def on_a_broker_that_does_not_exist(scene: Scene) -> None:
     """Create a topic in ZooKeeper whose replica is on no broker, beside a partition that is served."""
     scene.lab.zk.do(*writes_of_creation(scene.topic, {0: [1, 2], 1: [7]}))
@@ -284,6 +239,7 @@ def shared_id(scene: Scene) -> None:
     scene.others.append(Ledger("other"))
     lab.admin(milliseconds=8000).create_topic("other", {0: [2, 3, 1]})
     lab.wait_for_leaders("other")
+    lab.delete_controller()  # so that the replicas have its id in their files on 2.8, too
     rest(lab)
     scene.write(FIRST)
     scene.others[0].write(lab, FIRST)
@@ -310,7 +266,7 @@ def reassign_and_back(scene: Scene, way_out: str) -> None:
     for partition, hosts in read(BUT, way_out):
         number, lab = int(partition), scene.lab
         replicas = (lab.topic(scene.topic) or {})["partitions"][partition]
-        for wanted in ([one for one in replicas if one not in _numbers(hosts)], replicas):
+        for wanted in ([one for one in replicas if one not in numbers_in(hosts)], replicas):
             reassign(scene, number, wanted)
             lab.note(f"the state of {scene.topic}-{number} is {lab.states(scene.topic)[number]}")
             _free(lab, replicas[0])
@@ -351,26 +307,17 @@ def _is_out(scene: Scene, number: int) -> bool:
 
 
 def write_states(scene: Scene, way_out: str) -> None:
-    """Write the states that the sentence has, and fail the controller over; of several brokers the longest log's."""
-    for names, epoch, hosts in read(STATES, way_out):
-        for partition in map(int, re.findall(r"-(\d+)", names)):
-            logs = logs_on_disks(scene.lab, scene.topic)
-            ends = {broker: _end(logs[broker].get(partition, {})) for broker in _numbers(hosts)}
-            put_state(scene, partition, max(ends, key=ends.__getitem__), int(epoch))
+    """Write the states that the sentence has, and fail the controller over."""
+    put_states(scene, way_out)
     scene.lab.delete_controller()
     rest(scene.lab)
     _free(scene.lab)
 
 
-def _end(log: Log) -> tuple[int, int]:
-    """Return the leader epoch and the offset of the last record of a log."""
-    return max(((entry.epoch, offset) for offset, entry in log.items()), default=(-1, -1))
-
-
 def elect_unclean(scene: Scene, way_out: str) -> None:
     """Start the broker that is to be elected while others are stopped, elect it, and start these."""
     ((best, stopped),) = read(ELECTED, way_out)
-    for number in _numbers(stopped):
+    for number in numbers_in(stopped):
         scene.lab.stop(number)
     if not scene.lab.brokers[int(best)].runs:
         scene.start(int(best))
@@ -532,7 +479,7 @@ def write_missing_replicas(scene: Scene, way_out: str) -> None:
     ((partition, hosts),) = read(
         re.compile(r"write the replicas of \S+-(\d+) into .*?: brokers? ([\d, and]+), wh"), way_out
     )
-    write_replicas(scene, {int(partition): _numbers(hosts)})
+    damages.write_replicas(scene, {int(partition): numbers_in(hosts)})
     scene.lab.delete_controller()
     rest(scene.lab)
 
@@ -543,8 +490,9 @@ SLOW = LabOptions(proxied=True, settings={**DEAD.settings, "replica.lag.time.max
 """Brokers that do not remove each other from the ISR soon, and whose sessions expire soon."""
 STORY = "fast-bounce.md"
 REASSIGNMENT = "reassignment.md"
+ENDS = ("2.8.2", "3.9.0")
 NEWER = ("3.9.0",)
-"""Where most were tried; and where a log without id is named, as each gets one with its first LeaderAndIsr request."""
+"""Where a log without id is named: each has one from its first LeaderAndIsr request on."""
 
 EXPERIMENTS = (
     advised(
@@ -570,7 +518,12 @@ EXPERIMENTS = (
     advised(
         "leader-lacks-records",
         "All brokers crash, the leader comes back without its log, and its followers have not fetched yet",
-        Advised(partial(emptied, assignment=THREE, empty={0: [1]}), "leader-lacks-records", stop_until_out),
+        Advised(
+            partial(emptied, assignment=THREE, empty={0: [1]}),
+            "leader-lacks-records",
+            stop_until_out,
+            repaired=RELEASES,
+        ),
         STORY,
         options=SLOW,
     ),
@@ -581,6 +534,7 @@ EXPERIMENTS = (
             partial(emptied, assignment=THREE, empty={0: [1]}, longest=1),
             "leader-lacks-records",
             write_states,
+            repaired=RELEASES,
         ),
         STORY,
         options=SLOW,
@@ -589,28 +543,35 @@ EXPERIMENTS = (
         advised(
             f"empty-isr-last-log-down{name}",
             f"An empty ISR is written by hand while the replica with the last records is down{more}",
-            Advised(partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow),
+            Advised(
+                partial(empty_isr_and_the_last_log_is_down, replicas=replicas), "empty-isr", follow, repaired=repaired
+            ),
         )
-        for name, more, replicas, follow in (
-            ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean),
-            ("-first", ", which is the first one of the assignment", [3, 1, 2], elect_unclean),
-            ("-state", "; a state is written that names it", [1, 2, 3], name_in_the_state),
+        for name, more, replicas, follow, repaired in (
+            ("", ", which is the last one of the assignment", [1, 2, 3], elect_unclean, RELEASES),
+            ("-first", ", which is the first one of the assignment", [3, 1, 2], elect_unclean, ENDS),
+            ("-state", "; a state is written that names it", [1, 2, 3], name_in_the_state, ENDS),
         )
     ),
     advised(
         "leaders-by-hand",
         "Another leader is written into the states of three partitions",
-        Advised(partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}), "leader-written-by-hand", write_states),
+        Advised(
+            partial(states_by_hand, leaders={0: 2, 1: 3, 2: 1}),
+            "leader-written-by-hand",
+            write_states,
+            repaired=RELEASES,
+        ),
     ),
     advised(
         "restored-states",
         "The states are written that three partitions had before their last elections, and the controller fails over",
-        Advised(restored_states, "state-is-behind-the-logs", write_states),
+        Advised(restored_states, "state-is-behind-the-logs", write_states, repaired=RELEASES),
     ),
     advised(
         "only-isr-members",
         "Each of three brokers is the only ISR member of a partition, and all crash",
-        Advised(only_members, "no-live-isr", start_in_turn),
+        Advised(only_members, "no-live-isr", start_in_turn, repaired=RELEASES),
         options=evolve(DEAD, proxied=True),
     ),
     advised(
@@ -622,7 +583,12 @@ EXPERIMENTS = (
     advised(
         "two-directories-of-the-only-isr-member",
         "The same, and the broker is the only ISR member",
-        Advised(partial(two_directories, is_alone=True), "partition-in-two-log-directories", move_one_away),
+        Advised(
+            partial(two_directories, is_alone=True),
+            "partition-in-two-log-directories",
+            move_one_away,
+            repaired=RELEASES,
+        ),
         options=LabOptions(directories=2),
     ),
     advised(
@@ -638,7 +604,9 @@ EXPERIMENTS = (
     advised(
         "garbled-file-of-the-only-replica",
         "A partition.metadata of the only replica is empty",
-        Advised(partial(garbled, replicas=[3], text=""), "partition-metadata-is-garbled", write_metadata),
+        Advised(
+            partial(garbled, replicas=[3], text=""), "partition-metadata-is-garbled", write_metadata, repaired=RELEASES
+        ),
         "repair-topic-ids.md",
     ),
     advised(
@@ -646,7 +614,6 @@ EXPERIMENTS = (
         "partition.metadata is removed on two followers, which run",
         Advised(without_metadata, "log-without-topic-id", restart_followers, without_ids, repaired=NEWER),
         "repair-topic-ids.md",
-        releases=NEWER,
     ),
     advised(
         "removed-directory",
@@ -656,16 +623,15 @@ EXPERIMENTS = (
     advised(
         "swapped-disks",
         "Two brokers with the only replicas of two partitions start with the disks of each other",
-        Advised(swapped_disks, "records-on-no-replica", swap_back),
+        Advised(swapped_disks, "records-on-no-replica", swap_back, repaired=RELEASES),
     ),
     advised(
         "replica-by-hand",
         "A replica is written into a topic's znode by hand",
         Advised(
-            partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3], fails_over=False),
+            partial(damages.replicas_by_hand, created=[1, 2], written=[1, 2, 3], fails_over=False),
             "replica-has-no-log",
             reassign_to_replicas,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -674,13 +640,12 @@ EXPERIMENTS = (
             f"replica-by-hand-{name}",
             f"The same, and the controller fails over; {what}",
             Advised(
-                partial(replicas_by_hand, created=[1, 2], written=[1, 2, 3]),
+                partial(damages.replicas_by_hand, created=[1, 2], written=[1, 2, 3]),
                 kind,
                 reassign_to_replicas,
                 repaired=(release,),
             ),
             REASSIGNMENT,
-            releases=(release,),
         )
         for name, what, kind, release in (
             ("copies", "the replica copies, and the leader does not know it", "catching-up", "2.8.2"),
@@ -692,10 +657,9 @@ EXPERIMENTS = (
         "Other replicas are written into a topic's znode by hand, without the only ISR member, and the controller "
         "fails over",
         Advised(
-            partial(replicas_by_hand, created=[2], written=[1, 3]),
+            partial(damages.replicas_by_hand, created=[2], written=[1, 3]),
             "isr-outside-replicas",
             reassign_with_a_failover,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -703,10 +667,9 @@ EXPERIMENTS = (
         "replicas-repeat",
         "Replicas that name one broker twice are written into a topic's znode by hand",
         Advised(
-            partial(replicas_by_hand, created=[1], written=[1, 1], fails_over=False),
+            partial(damages.replicas_by_hand, created=[1], written=[1, 1], fails_over=False),
             "replicas-repeat-a-broker",
             reassign_to_brokers,
-            repaired=NEWER,
         ),
         REASSIGNMENT,
     ),
@@ -714,9 +677,10 @@ EXPERIMENTS = (
         "without-replicas",
         "An empty list of replicas is written into a topic's znode by hand",
         Advised(
-            partial(replicas_by_hand, created=[1, 2], written=[], fails_over=False),
+            partial(damages.replicas_by_hand, created=[1, 2], written=[], fails_over=False),
             "partition-without-replicas",
             write_missing_replicas,
+            repaired=RELEASES,
         ),
         REASSIGNMENT,
     ),
@@ -733,7 +697,6 @@ EXPERIMENTS = (
             partial(damages.state_by_hand, assignment=THREE, isr=[2, 3]),
             "leader-outside-isr",
             restart_leader,
-            repaired=NEWER,
         ),
     ),
     advised(
@@ -743,25 +706,25 @@ EXPERIMENTS = (
             partial(damages.state_by_hand, assignment=THREE, isr=[1, 2, 2, 3]),
             "isr-repeats-a-broker",
             restart_leader,
-            repaired=NEWER,
         ),
     ),
     advised(
         "all-brokers-got-new-ids",
         "All brokers start with their disks under other ids",
-        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back, repaired=NEWER),
+        Advised(all_new_ids, "replica-under-another-broker-id", give_ids_back),
     ),
     advised(
         "shared-id",
         "The id of a topic is written into the znode of another one",
-        Advised(shared_id, "topics-share-an-id", write_own_ids, repaired=NEWER),
+        Advised(shared_id, "topics-share-an-id", write_own_ids),
         "repair-topic-ids.md",
-        releases=NEWER,
     ),
     advised(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        Advised(damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost),
+        Advised(
+            damages.reassignment_to_a_lost_broker, "reassignment-waits", reassign_without_the_lost, repaired=RELEASES
+        ),
         REASSIGNMENT,
         options=DEAD,
     ),
