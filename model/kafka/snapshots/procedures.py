@@ -940,7 +940,7 @@ def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int
         shlex.quote(one) for one in (of_topic, f"{of_topic}/{partition}", f"{of_topic}/{partition}/state")
     )
     written = shlex.quote(json.dumps({**content, "isr": [leader]}, separators=(",", ":")))
-    commands = (
+    commands: tuple[str, ...] = (
         f"zkCli.sh -server ZK get -s {path}   # note dataVersion",
         f"zkCli.sh -server ZK set -v DATA_VERSION {path} {written}",
     )
