@@ -27,6 +27,7 @@ SINCE = {
     "fetch_by_topic_id": {"3.1.0": True},
     "live_isr_only": {"3.3.0": True},
     "alter_partition_by_topic_id": {"3.3.0": True},
+    "skips_older_partition_epochs": {"3.3.0": True},
     "election_during_reassignment": {"3.4.0": True},
     "stop_replica_epoch": {"2.5.0": "none", "2.6.0": "gt", "3.4.1": "ge"},
     "diverging_fetch_is_no_ack": {"2.5.0": True, "2.8.0": False, "2.8.1": True},

@@ -374,7 +374,8 @@ def stop_replica(replica: Replica, partition_state: LeaderAndIsrPartitionState) 
     if not accepts_epoch(replica, partition_state):
         return False  # FENCED_LEADER_EPOCH
     if partition_state.delete:
-        replica.log_open = replica.is_leader = replica.lacks_fetcher = replica.has_later_version = False
+        replica.log_open = replica.is_leader = replica.lacks_fetcher = False
+        replica.has_later_version = False
         replica.assigned = frozenset()
         replica.leader_epoch = None
         delete_log(replica)

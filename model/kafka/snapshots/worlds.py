@@ -12,7 +12,7 @@ partition does so only after a record has been written, and in 2.8 its task fail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -177,33 +177,11 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     steps += actions.SESSIONS if needs.sessions else []
     steps += [reassignment.change_one_replica] if needs.foreign_isr else []
     steps += [repair.write_state] if part.needs_state else []
-    ids = len(part.ids)
     return REAL_CLUSTER.varied(
         actions=tuple(dict.fromkeys(steps)),
         properties=tuple(properties),
         initial=_initial(part, needs),
-        bounds={
-            **scope.bounds,
-            "topic_ids": max(4, ids + MINTED),
-            "old_creations": 0,
-            "expansions": 0,
-            "failovers": AMPLE,
-            "restarts": AMPLE,
-            "repairs": AMPLE,
-            "reassignments": AMPLE * needs.foreign_isr,
-            "cancellations": 0,
-            "controller_epochs": AMPLE,
-            "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.is_behind else AMPLE,
-            "events": 8,
-            "requests": 8,
-            "deletions": int(needs.deletion),
-            "expirations": int(needs.sessions),
-            "hand_removals": 3 * needs.deletion,
-            "records": MOST_RECORDS,
-            "incarnations": MOST_LINEAGES - 1,
-            "originals": MOST_LINEAGES * MOST_RECORDS,
-            "backups": MOST_RECORDS,
-        },
+        bounds=_bounds(part, needs, scope.bounds),
         flags={
             **scope.flags,
             "isr_changes": "between requests",
@@ -217,6 +195,32 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             TOPIC_IDS.name: short(part.ids),
         },
     )
+
+
+def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[str, int]:
+    """Return the bounds of the scenario, beside those of a situation: ample ones, which no plan reaches."""
+    return {
+        **least,
+        "topic_ids": max(4, len(part.ids) + MINTED),
+        "old_creations": 0,
+        "expansions": 0,
+        "failovers": AMPLE,
+        "restarts": AMPLE,
+        "repairs": AMPLE,
+        "reassignments": AMPLE * needs.foreign_isr,
+        "cancellations": 0,
+        "controller_epochs": AMPLE,
+        "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.is_behind else AMPLE,
+        "events": 8,
+        "requests": 8,
+        "deletions": int(needs.deletion),
+        "expirations": int(needs.sessions),
+        "hand_removals": 3 * needs.deletion,
+        "records": MOST_RECORDS,
+        "incarnations": MOST_LINEAGES - 1,
+        "originals": MOST_LINEAGES * MOST_RECORDS,
+        "backups": MOST_RECORDS,
+    }
 
 
 def _initial(part: ClusterPart, needs: Needs) -> Any:
