@@ -106,7 +106,9 @@ class ClusterPart:
 
         Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
         """
-        situation, newest = self.observed.situation, [b for b in self.lineages.isr if b in self.choice.keeps]
+        situation, logs = self.observed.situation, self.lineages.logs
+        own = [b for b in self.choice.keeps if logs[b].topic_id in (None, self.topic.topic_id)]
+        newest = [b for b in self.lineages.isr if b in own]
         is_gone = situation.topic_exists and not self.has_state and not situation.deleting
         return newest[0] if newest and is_gone and self.records else None
 
