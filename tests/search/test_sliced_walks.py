@@ -145,7 +145,7 @@ def test_walks_are_the_same_in_planes_of_any_width(lanes):
 def test_walks_stay_in_their_lanes_if_the_model_is_small(reference, monkeypatch):
     model, kernel = reference
     assert kernel.sliced.is_resident
-    monkeypatch.setattr(slices, "RESIDENT_TABLES", 100)
+    monkeypatch.setattr(slices, "RESIDENT_TABLES", (100, 100))
     assert not sliced(model).sliced.is_resident
     monkeypatch.setattr(slices, "MOST_INSTANCES", len(model.instances) - 1)
     without = sliced(model)

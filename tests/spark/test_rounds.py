@@ -104,7 +104,7 @@ def test_an_executor_whose_bit_sliced_code_takes_other_steps_ends_the_run(model,
     good = packed(model, kernel, plan)
     (chunk,) = chunks_of(pa.Table.from_batches(walk_chunks(good, Round(0, 600, 600), [0])))
     assert (chunk.sliced, chunk.disagreement) == (600, "")
-    queues = {"tables": RESIDENT_TABLES + 1, "stores": ((),) * len(model.instances)}  # nothing is written back
+    queues = {"tables": max(RESIDENT_TABLES) + 1, "stores": ((),) * len(model.instances)}  # nothing is written back
     wrong = packed(model, kernel, plan, **queues)
     with pytest.raises(EngineDisagreement, match=r"do not count the same in walks 0 to 31: .*taken"):
         check_agreement(chunks_of(pa.Table.from_batches(walk_chunks(wrong, Round(0, 600, 600), [0]))))

@@ -33,8 +33,8 @@ LEAST_SECONDS, BITS_PER_SECOND = 0.3, 4000
 """About how long it takes to make them: a constant, and the bits that the instances of a second could change."""
 TERMS_PER_SECOND = 5000
 """About how many terms of a lifted model are bit-sliced in a second."""
-RESIDENT_TABLES = 24_000
-"""The tables of a model whose walks stay in their lanes, at most."""
+RESIDENT_TABLES = 18_000, 24_000
+"""The most tables of a model whose walks stay in their lanes: with fewer than 512 lanes, and with 512."""
 MOST_CODE = 1 << 16
 """The bytes of a step's code that are read ahead, at most."""
 MOST_TERMS = 400_000
@@ -139,7 +139,7 @@ def load_slices(code: CompiledSlices, words: int) -> SlicedKernel:
         **{name: address[name] for name in SLICE_FUNCTIONS},
         code=_extents([address[step] for step in steps]),
         lane_functions=LaneFunctions(*(address[name] for name in LaneFunctions._fields)) if is_small else None,
-        is_resident=is_small and code.tables <= RESIDENT_TABLES,
+        is_resident=is_small and code.tables <= RESIDENT_TABLES[code.lanes >= 512],
         keep_alive=loaded,
     )
 
