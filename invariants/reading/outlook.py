@@ -403,7 +403,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
         premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
         procedures = _without(first, START_BROKER) if is_short else first.procedures
         left = evolve(first, worlds=worlds, procedures=procedures, what_ifs=(), notes=())
-        yield evolve(left, premise=premise, is_for_later=True)
+        yield evolve(left, premise=premise, is_for_later=is_short, is_last_resort=not is_short)
 
 
 def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:

@@ -234,8 +234,7 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
     used = {one.name for one in first.plan.procedures} if first.plan else set()
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)
-    is_over = first.healthy and first.problem.inspection.exit_code
-    if alternative.is_for_later and first.plan is not None and not is_over:
+    if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
         return False
     if alternative.is_last_resort and any(one.plan is not None for one in rivals):
         return False

@@ -75,7 +75,7 @@ ANSWERS = {
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
-    "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "fail-over"]},
+    "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "restart 1 2 3"]},
     "restored-zookeeper-backup-3.9.0": {
         NOT_EARLIER: ["write-states", "start-broker 1"],
         f"{NOT_EARLIER}, and if brokers 1, 2 and 3 are gone for good": None,
@@ -95,7 +95,7 @@ ANSWERS = {
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
         "if t0 was marked for deletion on purpose": ["start-broker 3"],
-        "if broker 3 is gone for good": ["start-empty-broker 3"],
+        "if t0 was marked for deletion on purpose, and if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
         UNSEEN.format(1): ["start-broker 1"],

@@ -80,7 +80,7 @@ def test_each_damage_has_the_plan_that_the_page_names(damage, steps: list[str]) 
     [
         (damages.stray_log, ["move-directories t 3"]),
         (damages.deletion_hangs, ["fail-over"]),
-        (damages.partition_without_state, ["restart 1 2 3"]),
+        (damages.partition_without_state, ["write-states-of-first-leaders", "fail-over"]),
     ],
 )
 def test_damages_with_deletions_have_the_plan_that_the_page_names(damage, steps: list[str]) -> None:
