@@ -233,7 +233,8 @@ class Advice:
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
-            made = evolve(kind, way_out=self._of_states(observations))
+            restarts = Act.STOP * skips_older_versions(self.capture.version)
+            made = evolve(kind, way_out=self._of_states(observations), acts=kind.acts | restarts)
         elif kind is kinds.LEADER_BY_HAND:
             made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:
