@@ -1276,10 +1276,10 @@ class Advice:
         states, is_later = [], False
         for place in places:
             served = lost_state(self.capture, place.topic, place.partition)
-            if served is not None:
+            if served is not None and served.leader is not None:
                 is_later |= served.leader_epoch > 0  # a controller begins at 0, which brokers accept as they start
-                known = max((served.leader_epoch, *self._latest_epochs(place).values()))
-                states.append((place.name, known + EPOCHS_ABOVE, f"broker {served.leader}"))
+                state = state_above_logs(self.capture, place.topic, place.partition, served.leader)
+                states.append((place.name, state.leader_epoch, f"broker {served.leader}"))
         return (
             f"{'stop no broker before this is done; ' * is_later}create the state znodes again, with those above them "
             f"that are gone: {_states(states)}; then fail the controller over{self._restarted()}"

@@ -152,7 +152,7 @@ def of_requests(capture: Capture, prognosis: Prognosis, then: str = "") -> Itera
 def of_directories(capture: Capture) -> Iterator[Consequence]:
     """Yield what comes of brokers with several log directories.
 
-    Kafka: KafkaConfig.validateValues; ReplicaManager.handleLogDirFailure tells nobody in KRaft mode before 3.7.
+    Kafka: KafkaConfig.validateValues; before 3.7 no request of a broker in KRaft mode names a failed directory.
     """
     several = [broker.id for broker in capture.brokers.values() if len(broker.roots) > 1]
     if not several:

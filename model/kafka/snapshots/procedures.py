@@ -931,9 +931,10 @@ class StateToWrite:
 
 def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int) -> StateToWrite:
     """Return the state that a partition needs whose state in ZooKeeper is gone, or older than all logs."""
-    served, state = capture.cached(topic.name, partition), topic.states.get(partition)
-    known = (0 if one is None else one.leader_epoch for one in (served, state))
-    epoch = max(*last_epochs(capture, topic, partition, topic.partitions[partition]).values(), *known) + EPOCHS_ABOVE
+    state = topic.states.get(partition)
+    served = (one.leader_epoch for one in capture.all_cached(topic.name, partition))
+    logs = last_epochs(capture, topic, partition, topic.partitions[partition]).values()
+    epoch = max((0 if state is None else state.leader_epoch, *logs, *served)) + EPOCHS_ABOVE
     content = {"controller_epoch": capture.controller_epoch, "leader": leader, "version": 1, "leader_epoch": epoch}
     of_topic = f"/brokers/topics/{topic_label(topic.name)}/partitions"
     *parents, path = (
