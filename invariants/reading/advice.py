@@ -68,6 +68,7 @@ ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them i
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 LATEST = "the last record of the later leader epoch, or else the longer log"
+REASSIGN = "kafka-reassign-partitions.sh --execute"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
 PLACES = "\0"
@@ -206,8 +207,14 @@ class Advice:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())
             made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
-        way_out = "; but first ".join([made.way_out, *first])
-        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+        way_out = "; ".join(["; but first ".join([made.way_out, *first]), *self._if_gone(kind, seen)])
+        if self.capture.is_moving:
+            way_out = way_out.replace(REASSIGN, f"{REASSIGN} --additional{self._later_tool()}")
+        return evolve(made, way_out=way_out)
+
+    def _later_tool(self) -> str:
+        """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
+        return " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
 
     def _can_lead(self, one: Observation) -> bool:
         """Whether a live ISR member has a log with the topic's id, of a partition where replicas have another one."""
@@ -402,6 +409,8 @@ class Advice:
             isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
                 late.setdefault((best, broker), []).append(place)
+            is_copied = len(place.topic.partitions.get(partition, ())) > 1
+            loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
@@ -412,17 +421,17 @@ class Advice:
                         has = "is empty, and others have records"
                     if has_lost_its_end(self.capture, place.topic, partition, broker):
                         has = "has lost its end: one that copied it is longer"
-                    bad.setdefault(broker, f"its log of {place.name} {has}")
+                    bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
                     why = f"its log of {place.name} is empty, and that of another ISR member not shown"
-                    bad.setdefault(broker, why)
+                    bad.setdefault(broker, why + loses)
                     own[broker] = ""
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
-            f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
-            f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
+            f"do not start broker {broker}: {why}; find the disk with its log, or follow kwalk diagnose --plan"
+            f"{own[broker]}"
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
@@ -583,7 +592,7 @@ class Advice:
             to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
             yield (
                 f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
-                f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
+                f"replicas to {to} ({REASSIGN}): live ISR members have what was "
                 "acknowledged"
             )
         yield from self._losses([*lost.values()])
@@ -792,6 +801,8 @@ class Advice:
                 )
                 if len(ids) > 1 or self._others(topic):
                     keeping = removing
+                elif refusing := refused_at_start(self.capture, topic):
+                    keeping += f", and restart {brokers(refusing)}"
                 is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in again)
                 is_whole = {place.partition for place in again} >= topic.partitions.keys()
                 logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
@@ -823,6 +834,8 @@ class Advice:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
                 wanted, others = self._state_above(place.topic, place.partition, ahead)
+                if {*ahead} - {*place.topic.partitions.get(place.partition, ())}:  # only replicas are asked to lead
+                    wanted += f", and the replicas {listed([str(b) for b in ahead])} in the topic's znode"
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
@@ -885,18 +898,28 @@ class Advice:
 
     def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away for each choice between logs with different records."""
-        alike: dict[tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...], list[str]] = {}
+        alike: dict[tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...], str], ...], list[str]] = {}
         for place in places:
-            choices = tuple((choice.keeps, tuple(place.moved_together(choice.keeps))) for choice in place.choices)
+            kept = [choice.keeps for choice in place.choices]
+            choices = tuple((keeps, tuple(place.moved_together(keeps)), self._fitted(place, keeps)) for keeps in kept)
             alike.setdefault(choices, []).append(place.name)
         for choices, names in alike.items():
             ways = []
-            for keeps, moved in choices:
+            for keeps, moved, fitted in choices:
                 may_move = all(self._may_move(hosts, keeps) for hosts in moved)
                 steps = self._each_moved(dict.fromkeys(moved, names)) if may_move else [f"{PLANNED} what to do"]
-                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(steps)}")
+                ways.append(f"to keep those of {brokers(keeps)}, {fitted}{', and '.join(steps)}")
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
+
+    def _fitted(self, place: PartitionLogs, keeps: Sequence[int]) -> str:
+        """Return what comes first where logs with another topic id than those of the first choice are kept."""
+        if not {place.lineages.logs[b].topic_id for b in keeps} - {None, *place.ids}:
+            return ""
+        removed = f"remove partition.metadata of {place.name} on {brokers(keeps)} while stopped, "
+        ahead = epochs_ahead(self.capture, place.topic, place.partition, keeps)
+        above = self._state_above(place.topic, place.partition, ahead)[0] if ahead else ""
+        return f"write the state of {place.name} with {above}, " * bool(ahead) + removed
 
     def _each_moved(self, by_hosts: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
         """Yield how logs are moved away, by the brokers on which they are moved at once."""
@@ -1087,9 +1110,8 @@ class Advice:
         if leads and needed and any(b in live for b in members):
             first = f"{keep}inspect again; if it is still so, " if state.leader in having else f"{copy}; then "
             return (
-                f"{first}reassign {one.subject} to its replicas but {brokers(running)} (kafka-reassign-partitions.sh "
-                f"--execute), and then back; do not stop {brokers(needed)}: it leads other partitions with records "
-                "that ISR members lack"
+                f"{first}reassign {one.subject} to its replicas but {brokers(running)} ({REASSIGN}), and "
+                f"then back; do not stop {brokers(needed)}: it leads other partitions with records that ISR members lack"
             )
         if leads and state.leader in having:
             return keep + (
@@ -1334,11 +1356,10 @@ class Advice:
                     why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
                     kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
         if kind is kinds.REASSIGNMENT_WAITS:
-            tool = " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
-            cancel = "" if kept else f", or cancel the reassignment (--cancel{tool})"
+            cancel = "" if kept else f", or cancel the reassignment (--cancel{self._later_tool()})"
             yield (
                 "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
-                f"(kafka-reassign-partitions.sh --execute){cancel}"
+                f"({REASSIGN}){cancel}"
             )
         for why, names in list(kept.items())[:MOST]:
             yield f"do not cancel the reassignment of {listed(names)}: {why}"
@@ -1400,6 +1421,9 @@ class Advice:
         moved = self._of_moved_disk(topic, number, hosts)
         if moved:
             return f"leave {one.subject} on {where} as it is: the disk may be that of {moved}, a replica that is gone"
+        place = self.logs.get((one.fields["topic"], number))
+        if place is not None and place.is_created_again and {*map(int, hosts)} & {*place.kept}:
+            return f"leave {one.subject} on {where} as it is, until you have chosen which records it is to have"
         members = [b for b in hosts if state is not None and int(b) in (state.leader, *state.isr)]
         if members:
             return (

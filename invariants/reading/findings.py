@@ -508,7 +508,7 @@ class Findings:
         yield from self._of_followers(place, by_property, unserved)
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
-        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and b not in elsewhere}
+        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
@@ -995,6 +995,12 @@ def _leads_from_outside(place: _Place) -> bool:
 def _is_of_replicas(place: _Place) -> bool:
     """Whether the leader and all ISR members are replicas."""
     return all(one.replica for one in place.observed.situation.brokers if one.leads or one.in_isr)
+
+
+def _takes_part(place: _Place, broker: int) -> bool:
+    """Whether a broker is a replica, leads, or is in the ISR; on others the log of an earlier topic is a stray."""
+    one = place.observed.situation.brokers[place.observed.brokers.index(broker)]
+    return one.replica or one.leads or one.in_isr
 
 
 def _isr_is_empty(place: _Place) -> bool:

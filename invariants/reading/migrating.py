@@ -835,7 +835,7 @@ class _Migrating:
                 "to other brokers, or remove them, before it restarts",
                 (
                     "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS "
-                    "--execute",
+                    "--execute" + " --additional" * capture.is_moving,
                 ),
                 basis=SOURCE,
             )

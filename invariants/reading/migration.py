@@ -455,7 +455,9 @@ class _Forecast:
                 "The migration begins when every broker that an assignment names has registered with KRaft's "
                 "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
                 START_THEM if self.inspection.severity is Severity.NOTE else FOLLOW,
-                (MOVE,) if self.inspection.severity is Severity.NOTE else (RECOVER,),
+                (MOVE + " --additional" * self.capture.is_moving,)
+                if self.inspection.severity is Severity.NOTE
+                else (RECOVER,),
                 "Seen on brokers of 3.9.0; it went on when the replicas were moved to other brokers.",
                 "controller.log of the KRaft controller, INFO: Still waiting for ZK brokers … found in metadata to "
                 "register with KRaft.",

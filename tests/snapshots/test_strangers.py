@@ -11,7 +11,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_reported_plans import procedure
 
 
@@ -212,3 +212,69 @@ def test_a_plan_takes_a_cleaned_log_for_a_copy() -> None:
         snapshot["brokers"][number]["dirs"]["__consumer_offsets-0"] |= {**found, "high_watermark": 60}
     planned = plan_recovery(problem(snapshot), seconds=120)
     assert planned.plan is not None and [one.name for one in planned.plan.procedures] == ["start-broker 3"]
+
+
+def on_broker_2(release: str, own: dict[str, Any], stale: str | None) -> dict[str, Any]:
+    """Topic orders was created again on broker 2 only, with an own log or an earlier one, which 1 and 3 have."""
+    snapshot = cluster(release, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    snapshot["topics"]["orders"].update(version=0, czxid=900, mzxid=900)
+    snapshot["topics"]["orders"]["znode"]["partitions"] = {"0": [2]}
+    state(snapshot).update(leader=2, isr=[2], leader_epoch=0)
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["orders-0"] = own if number == "2" else log(stale)
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "2.8.2", "3.9.0"])
+def test_the_log_of_an_earlier_topic_harms_nobody_on_a_broker_that_is_no_replica(release: str) -> None:
+    identity, stale = (IDS["orders"], OTHER) if release > "2.8" else (None, None)
+    ways = ways_out(on_broker_2(release, log(identity, ((0, 0),), crc=9), stale))
+    assert ways.keys() == {"stray-log"} and ways["stray-log"].startswith("move orders-0 on brokers 1 and 3 away")
+
+
+def test_who_is_to_lead_by_a_state_is_a_replica() -> None:
+    """ZooKeeper was lost, and a client created the topic with one replica: the earlier logs are on three brokers."""
+    ways = ways_out(on_broker_2("3.9.0", log(OTHER), OTHER))
+    assert "and the replicas 1, 2 and 3 in the topic's znode" in ways["leader-refuses-topic-id"]
+    assert ways["stray-log"].startswith("leave orders-0 on brokers 1 and 3 as it is, until you have chosen")
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_stray_log_that_a_new_partition_meets_is_not_taken_for_the_topics(release: str) -> None:
+    """Topic orders got partition 1, of which broker 2, its first replica, has an earlier topic's log."""
+    snapshot = cluster(release)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["1"] = [2, 3, 1]
+    snapshot["topics"]["orders"]["partition_state"]["1"] = state(snapshot) | {"leader": 2, "leader_epoch": 0}
+    for number, broker in snapshot["brokers"].items():
+        empty = {"leader_epoch_checkpoint": "0\n0\n", "files": {f"{0:020}.log": 0}, "first_batch": None}
+        broker["dirs"]["orders-1"] = log(OTHER, crc=8) if number == "2" else log(IDS["orders"]) | empty
+    way_out = ways_out(snapshot)["log-of-an-earlier-topic"]
+    assert "to keep those of brokers 1 and 3, stop broker 2, move orders-1 away, and start it" in way_out
+    assert "remove partition.metadata of orders-1 on broker 2" in way_out
+    assert problem(snapshot).premise == "to keep the records that topic orders has on broker 1 and 3"
+
+
+@pytest.mark.parametrize(("release", "tool"), [("2.5.1", " of the tool of 2.6 or later)"), ("3.9.0", ")")])
+def test_a_reassignment_that_is_in_progress_lets_no_other_begin_without_an_option(release: str, tool: str) -> None:
+    """ReassignPartitionsCommand.executeAssignment; that of 2.5 changes a throttle then, and nothing else."""
+    snapshot = cluster(release, brokers=4, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"] = {"0": [1, 2]}
+    assert "(kafka-reassign-partitions.sh --execute)" in ways_out(snapshot)["broker-down"]
+    orders["znode"].update(partitions={"0": [4, 1, 2]}, adding_replicas={"0": [4]})
+    assert f"--execute --additional{tool}" in ways_out(snapshot)["broker-down"]
+
+
+def test_no_other_replica_is_said_to_lose_records_where_there_is_none() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["znode"]["partitions"] = {"0": [3]}
+    state(snapshot).update(leader=-1, isr=[3])
+    for broker in snapshot["brokers"].values():
+        broker["dirs"].pop("orders-0")
+    aside = "orders-0.0123456789abcdef0123456789abcdef-delete"
+    snapshot["brokers"]["3"]["set_aside"] = {aside: log(IDS["orders"])}
+    way_out = ways_out(snapshot)["no-live-isr"]
+    assert "do not start broker 3: its log of orders-0 is gone; find" in way_out
