@@ -1110,8 +1110,8 @@ class Advice:
         if leads and needed and any(b in live for b in members):
             first = f"{keep}inspect again; if it is still so, " if state.leader in having else f"{copy}; then "
             return (
-                f"{first}reassign {one.subject} to its replicas but {brokers(running)} ({REASSIGN}), and "
-                f"then back; do not stop {brokers(needed)}: it leads other partitions with records that ISR members lack"
+                f"{first}reassign {one.subject} to its replicas but {brokers(running)} ({REASSIGN}), then "
+                f"back; do not stop {brokers(needed)}: it leads other partitions with records that ISR members lack"
             )
         if leads and state.leader in having:
             return keep + (
