@@ -658,7 +658,7 @@ class Advice:
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             gone = [b for b in isr if is_disk or not self.capture.brokers[b].alive]
-            if not gone:
+            if not gone or (is_disk and self._are_at_hand(topic, number)):
                 continue
             what = f"the disk{'s' * (len(gone) > 1)} of {brokers(gone)}" if is_disk else brokers(gone)
             condition = f"if {what} {each(gone, 'is', 'are')} gone for good"

@@ -310,12 +310,20 @@ class Findings:
         return number if capture.is_kraft or number not in assigned else None
 
     def _unserved_in_kraft(self) -> Iterator[Observation]:
-        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk."""
-        capture = self.capture
-        for topic in topics_of_kraft(capture):
+        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk.
+
+        A broker in ZooKeeper mode tells nobody but ZooKeeper that a disk has failed, and keeps its leaders: until 3.6,
+        and where it started with the disk (ReplicaManager.handleLogDirFailure).
+        """
+        for topic in topics_of_kraft(self.capture):
             for number, state in topic.states.items():
-                if not self._is_able(topic, number, state):
+                failed = offline_replicas(self.capture, topic, number)
+                if not self._is_able(topic, number, state) or state.leader in failed:
                     yield self._unserved(topic, number)
+                elif failed:
+                    text = f"{_on_failed_disks(sorted(failed))}; {_state_of(topic, number)}"
+                    fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(failed)))}
+                    yield _observation(kinds.OFFLINE_REPLICA, f"{topic_label(topic.name)}-{number}", text, **fields)
 
     def _is_able(self, one: Topic, number: int, state: CapturedPartitionState) -> bool:
         """Whether a partition has an ISR member to elect."""
