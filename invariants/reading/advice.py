@@ -183,6 +183,8 @@ class Advice:
         made = self._of_kind(kind, seen, places)
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+        if kind is kinds.ID_DIFFERS and places and self._is_sent_own_id(places):
+            made = evolve(made, later=f"after the next failover of the controller, {made.later}")
         if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and all(self._can_lead(one) for one in seen):
             made = evolve(made, later=made.later.replace(kinds.NO_LEADER, kinds.OTHERS_LEAD))
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -215,6 +217,10 @@ class Advice:
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
         return " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
+
+    def _is_sent_own_id(self, places: Iterable[PartitionLogs]) -> bool:
+        """Whether the controller sends the ids that the logs have, until another one reads ZooKeeper's."""
+        return all(sent_id(self.capture, place.topic) in place.ids for place in places)
 
     def _can_lead(self, one: Observation) -> bool:
         """Whether a live ISR member has a log with the topic's id, of a partition where replicas have another one."""
@@ -574,13 +580,14 @@ class Advice:
             for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
                 isr = topic.states[number].isr if number in topic.states else ()
                 failed = offline_replicas(self.capture, topic, number)
+                removed = topic.moving[number].removing if number in topic.moving else ()
                 is_led = any(self.capture.brokers[m].alive and m not in failed for m in isr)
                 for b in gone if isr else ():
                     if b in isr and not is_led:
                         lost[topic.name, number] = topic, number
                     elif b in replicas and not is_led:
                         spare.add(b)  # what the ISR had may be left on its disk only
-                    elif b in replicas:
+                    elif b in replicas and b not in removed:
                         others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
                         served[b] = served.get(b, True) and bool(others)
         alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
@@ -816,10 +823,14 @@ class Advice:
                 if self._others(topic):
                     why = f"the logs of {label} have the id of {listed(self._others(topic))}, and two topics must not"
                 yield f"{why}: {removing}"
-            elif ids and topic.topic_id is not None and topic.topic_id not in ids:
+            elif (
+                ids
+                and topic.topic_id not in ids
+                and (topic.topic_id or sent_id(self.capture, topic) not in (None, *ids))
+            ):
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
                 restarting |= set(refused_at_start(self.capture, topic))
-            elif sent_id(self.capture, topic) not in (None, topic.topic_id):
+            elif topic.topic_id is not None and sent_id(self.capture, topic) not in (None, topic.topic_id):
                 yield f"fail the controller over: the znode of {label} has the id of the logs already"
         if writes:
             why = "a log that has refused the first request of its process is offline until the process ends"

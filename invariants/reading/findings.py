@@ -1060,7 +1060,8 @@ def _ids(place: _Place) -> str:
     """Describe the topic ids of ZooKeeper and of the replicas' files."""
     held = _held(place)
     files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
-    return f"ZooKeeper has the id {place.topic.topic_id}, {files}"
+    own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
+    return f"ZooKeeper has {own}, {files}"
 
 
 def _refuses(place: _Place, number: int | None) -> bool:

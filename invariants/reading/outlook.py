@@ -437,6 +437,8 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
         if not _named(problem, REPAIR_DISK):
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
+    leading = {f"{START_EMPTY}{b}" for part in parts if _has_live_log(part.observed) for b in _isr(part.observed)}
+    procedures = tuple(one for one in procedures if one.name not in leading)
     worlds = tuple(
         evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in dropped))
         for world in problem.worlds
@@ -448,10 +450,18 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
 
 def _may_lead_for_failed_disk(observed: Observed) -> bool:
     """Whether a live replica has a log of a partition whose ISR is on failed disks, or down."""
+    return _has_live_log(observed) and any(one.offline and one.in_isr for one in observed.situation.brokers)
+
+
+def _has_live_log(observed: Observed) -> bool:
+    """Whether a live replica has a log of a partition without a live ISR member."""
     known = observed.situation.brokers
     is_served = any(one.in_isr and one.alive for one in known)
-    has_log = any(one.replica and one.alive and one.directory for one in known)
-    return has_log and not is_served and any(one.offline and one.in_isr for one in known)
+    return not is_served and any(one.replica and one.alive and one.directory for one in known)
+
+
+def _isr(observed: Observed) -> list[int]:
+    return [b for b, one in zip(observed.brokers, observed.situation.brokers, strict=True) if one.in_isr]
 
 
 def _named(problem: Problem, begin: str) -> frozenset[str]:

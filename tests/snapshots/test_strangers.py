@@ -12,6 +12,7 @@ from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_migrating import dual_write
 from tests.snapshots.test_reported_plans import procedure
 
 
@@ -278,3 +279,80 @@ def test_no_other_replica_is_said_to_lose_records_where_there_is_none() -> None:
     snapshot["brokers"]["3"]["set_aside"] = {aside: log(IDS["orders"])}
     way_out = ways_out(snapshot)["no-live-isr"]
     assert "do not start broker 3: its log of orders-0 is gone; find" in way_out
+
+
+def test_no_failover_is_advised_while_a_znode_has_no_id() -> None:
+    """The next controller mints one: the id of the logs is written first, whoever has been told of another one."""
+    snapshot = cluster("3.4.1")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    answers(snapshot)
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, crc=8)
+    assert ways_out(snapshot)["down-broker-has-another-log"] == "before broker 3 starts, move orders-0 away there"
+    snapshot = cluster("3.4.1")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
+    way_out = ways_out(snapshot)["fetch-by-id-refused"]
+    assert way_out.startswith(f"write the id {IDS['orders']}, which the logs have, into the znode of orders, then fail")
+
+
+def test_replicas_take_an_id_that_a_hand_wrote_after_the_next_failover() -> None:
+    snapshot = cluster()
+    answers(snapshot)
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    (kind,) = (
+        one for one in inspect_snapshot(json.dumps(snapshot).encode()).by_kind() if one.name == "topic-id-differs"
+    )
+    assert kind.later.startswith("after the next failover of the controller, when a leader epoch rises")
+
+
+def test_a_replica_that_is_removed_is_not_moved_elsewhere() -> None:
+    snapshot = cluster(brokers=4)
+    stop(snapshot, 3)
+    snapshot["topics"].pop("payments")
+    orders = snapshot["topics"]["orders"]["znode"]
+    orders.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    assert ways_out(snapshot)["broker-down"] == "start it"
+
+
+def test_no_empty_broker_leads_while_a_live_replica_has_a_log() -> None:
+    """The follower would lose what it has, though only the last records are gone with the broker."""
+    snapshot = cluster(brokers=2)
+    for name in IDS:
+        snapshot["topics"][name]["znode"]["partitions"] = {"0": [1, 2]}
+        state(snapshot, name).update(leader=-1, isr=[1], leader_epoch=8)
+    snapshot["broker_ids"], snapshot["controller"] = [2], 2
+    snapshot["brokers"]["1"]["alive"] = False
+    for name in IDS:
+        snapshot["brokers"]["1"]["dirs"][f"{name}-0"] = log(IDS[name], ((0, 0), (3, 10), (5, 40), (7, 60)))
+    (found,) = (
+        one
+        for one in plan_recovery(problem(snapshot), seconds=120).alternatives
+        if one.problem.premise == "if broker 1 is gone for good, and acknowledged records may be lost"
+    )
+    steps = [] if found.plan is None else [one.name for one in found.plan.procedures]
+    assert steps == ["elect-unclean orders", "elect-unclean payments"]
+
+
+def test_in_dual_write_nobody_takes_over_from_a_leader_on_a_failed_disk() -> None:
+    snapshot = dual_write()
+    snapshot["brokers"]["1"]["dirs"].pop("t0-0")
+    failed = {"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}
+    snapshot["brokers"]["1"]["log_dirs"] = [failed]
+    assert ways_out(snapshot)["offline-log-directory"].endswith("and restart the broker")
+    snapshot["image"]["topics"]["t0"]["partitions"]["0"]["leader"] = 3
+    snapshot["topics"]["t0"]["partition_state"]["0"]["leader"] = 3
+    assert "offline-replica" in ways_out(snapshot)
+
+
+def test_a_replica_that_is_added_loses_its_copy_in_a_migration_as_well() -> None:
+    """It copies before the next controller mints an id: no log is left in KRaft mode."""
+    snapshot = erased()
+    orders = snapshot["topics"]["orders"]["znode"]
+    orders.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]})
+    snapshot["broker_ids"].append(4)
+    snapshot["brokers"]["4"] = {**snapshot["brokers"]["1"], "dirs": {}}
+    (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    assert "topic-is-emptied" in {one.name for one in prospect.consequences}
