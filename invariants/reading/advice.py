@@ -1235,6 +1235,8 @@ class Advice:
     def _of_states(self, observations: Iterable[Observation]) -> str:
         """Return which states partitions need whose states are older than their logs."""
         wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
+        observations = list(observations)
+        hosts = [(one, broker) for one in observations for broker in one.fields["brokers"].split()]
         for one in observations:
             topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
             known = newest_logs(self.capture, topic, number)
@@ -1252,11 +1254,18 @@ class Advice:
             if others
         )
         topics = {one.fields["topic"] for one in observations}
+        ahead = (
+            self._log(int(b), self.capture.topics[o.fields["topic"]], int(o.fields["partition"])) for o, b in hosts
+        )
+        is_other = (
+            "; if they are of an earlier topic of the name, move them away while their brokers are stopped, instead"
+        )
+        is_other *= any(log is not None and log.topic_id is None for log in ahead)
         return (
             f"neither stop nor start a broker before this is done; {first}if the logs of "
             f"{listed([name for name, *_ in wanted])} are of the present {each(topics, 'topic', 'topics')}, write "
             f"{each(wanted, 'this state znode', 'these state znodes')}, with the data version that was read: "
-            f"{_states(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}"
+            f"{_states(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}{is_other}"
         )
 
     def _informed(self) -> str:
@@ -1285,7 +1294,7 @@ class Advice:
         kept = [name for name in found if name in outside]
         if not kept:
             return way_out
-        only = f"do not restart the leader of {listed(kept)}, which no replica could follow: first make it a replica"
+        only = f"do not restart the leader of {listed(kept)} before its ISR and its leader are replicas"
         return only if len(kept) == len(found) else f"{way_out}; but {only}"
 
     def _with_logs(self, places: Iterable[PartitionLogs]) -> Iterator[str]:

@@ -553,7 +553,7 @@ class Findings:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
-        elif not unserved:
+        elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
     def _of_leader(

@@ -110,7 +110,7 @@ HAZARDS = (
         Act.FAIL_OVER | Act.START,
         "see to the mark for deletion of {}, whose logs may be later",
     ),
-    Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
+    Hazard((kinds.RECORDS_ELSEWHERE,), Act.ANY, "see to {}, whose records are on brokers that are no replicas"),
     Hazard(
         (kinds.ORPHANED_LOG,),
         Act.START,

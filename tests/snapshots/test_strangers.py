@@ -356,3 +356,30 @@ def test_a_replica_that_is_added_loses_its_copy_in_a_migration_as_well() -> None
     snapshot["brokers"]["4"] = {**snapshot["brokers"]["1"], "dirs": {}}
     (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
     assert "topic-is-emptied" in {one.name for one in prospect.consequences}
+
+
+def test_no_broker_restarts_to_lead_without_the_records_that_others_have() -> None:
+    """ZooKeeper was restored from a backup of before a reassignment: brokers 4, 5 and 6 serve clients still."""
+    snapshot = cluster(brokers=6)
+    answers(snapshot, leader=4)
+    state(snapshot)["leader_epoch"] = 3
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"].pop("orders-0", None)
+        if number > "3":
+            broker["dirs"]["orders-0"] = log(IDS["orders"])
+    assert "but first see to orders-0, whose records are on" in ways_out(snapshot)["leader-does-not-lead"]
+
+
+def test_logs_without_an_id_that_may_be_of_an_earlier_topic_have_another_way_out() -> None:
+    snapshot = cluster("2.6.2", ids=dict.fromkeys(IDS))
+    state(snapshot)["leader_epoch"] = 0
+    assert "if they are of an earlier topic of the name, move" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
+def test_brokers_answer_nothing_outdated_about_a_state_that_is_lost() -> None:
+    snapshot = cluster(brokers=4)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"].update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]})
+    answers(snapshot)
+    orders["partition_state"] = {}
+    assert "stale-metadata" not in ways_out(snapshot)
