@@ -208,6 +208,9 @@ class Advice:
         if self.capture.controller is None and "delete /controller" in made.way_out:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())
             made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        if not self.capture.live and "fail the controller over" in made.way_out:
+            way_out = made.way_out.replace("fail the controller over", "start brokers")
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.START)
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; ".join(["; but first ".join([made.way_out, *first]), *self._if_gone(kind, seen)])
         if self.capture.is_moving:
@@ -433,11 +436,13 @@ class Advice:
                     why = f"its log of {place.name} is empty, and that of another ISR member not shown"
                     bad.setdefault(broker, why + loses)
                     own[broker] = ""
+        short = (one for one in self.observations if one.kind in kinds.OF_LACKING)  # no plan has them
+        lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
-            f"do not start broker {broker}: {why}; find the disk with its log, or follow kwalk diagnose --plan"
-            f"{own[broker]}"
+            f"do not start broker {broker}: {why}; find the disk with its log, or "
+            f"{'see how others get its place' if broker in lacking else 'follow kwalk diagnose --plan'}{own[broker]}"
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]

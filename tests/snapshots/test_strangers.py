@@ -383,3 +383,24 @@ def test_brokers_answer_nothing_outdated_about_a_state_that_is_lost() -> None:
     answers(snapshot)
     orders["partition_state"] = {}
     assert "stale-metadata" not in ways_out(snapshot)
+
+
+def test_where_no_broker_runs_no_controller_is_failed_over() -> None:
+    """All machines have lost their power, and the only ISR member the end of its log."""
+    snapshot = cluster()
+    state(snapshot)["isr"] = [1]
+    short = {"files": {f"{0:020}.log": 1000, f"{45:020}.log": 0}, "recovery_point": 45, "high_watermark": 45}
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] |= short
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] |= {"recovery_point": 70, "high_watermark": 60}
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    ways = ways_out(snapshot)
+    assert "broker 2 as leader and only ISR member; then start brokers" in ways["isr-member-lacks-records"]
+    assert "or see how others get its place" in ways["no-live-isr"]
+
+
+def test_a_plan_waits_for_a_controller_where_there_is_none_to_delete() -> None:
+    snapshot = erased() | {"controller": None}
+    before = procedure(problem(snapshot), "fail-over").before
+    assert callable(before) and "there is a /controller again" in before(frozenset())
