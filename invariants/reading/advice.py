@@ -240,6 +240,8 @@ class Advice:
         if kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
+        elif kind is kinds.ID_MISSING and (named := list(self._written_ids(observations))):
+            made = evolve(kind, way_out=f"{kind.way_out}: {listed(named)}")
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
@@ -284,6 +286,14 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _written_ids(self, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield which id to write into a znode that has none, where a broker has a log of another topic."""
+        for one in observations:
+            apart = any(place.apart for (name, _), place in self.logs.items() if name == one.fields["topic"])
+            ids = self._ids(self.capture.topics[one.fields["topic"]]) if apart else set()
+            if len(ids) == 1:
+                yield f"{min(ids)} into that of {one.subject}"
 
     def _former_cluster(self) -> str:
         """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""

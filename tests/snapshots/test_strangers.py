@@ -288,7 +288,9 @@ def test_no_failover_is_advised_while_a_znode_has_no_id() -> None:
     answers(snapshot)
     stop(snapshot, 3)
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, crc=8)
-    assert ways_out(snapshot)["down-broker-has-another-log"] == "before broker 3 starts, move orders-0 away there"
+    ways = ways_out(snapshot)
+    assert ways["down-broker-has-another-log"] == "before broker 3 starts, move orders-0 away there"
+    assert ways["topic-id-missing"].endswith(f"{IDS['orders']} into that of orders")
     snapshot = cluster("3.4.1")
     del snapshot["topics"]["orders"]["znode"]["topic_id"]
     answers(snapshot)
@@ -404,3 +406,18 @@ def test_a_plan_waits_for_a_controller_where_there_is_none_to_delete() -> None:
     snapshot = erased() | {"controller": None}
     before = procedure(problem(snapshot), "fail-over").before
     assert callable(before) and "there is a /controller again" in before(frozenset())
+
+
+def test_no_broker_starts_while_it_would_be_sent_another_id_or_a_leader_by_hand() -> None:
+    """The znode has the id of the logs again, and the controller not read it; and a hand wrote who leads."""
+    snapshot = cluster("3.6.2")
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
+    state(snapshot)["leader_epoch"] = 6
+    assert "but first see to orders-0, of which the controller sends" in ways_out(snapshot)["leader-does-not-lead"]
+    snapshot = cluster()
+    stop(snapshot, 3)
+    answers(snapshot)
+    state(snapshot).update(leader=3, isr=[3])
+    assert "but first write the state of orders-0, whose leader was" in ways_out(snapshot)["no-live-isr"]
