@@ -521,6 +521,8 @@ class Advice:
     def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
         """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
         own = {one.fields.get("topic") for one in observations}
+        if acts & Act.START and self.capture.controller not in self.capture.live:
+            acts |= Act.FAIL_OVER  # who starts becomes the controller
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
             by_broker: dict[str, list[str]] = {}

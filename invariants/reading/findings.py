@@ -842,7 +842,9 @@ class Findings:
 
     def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
         held, sent = _held(place), _sent(place)
-        if "topic_has_an_id" in broken and (held or sent):
+        is_next = self.capture.controller not in self.capture.live and has_topic_ids(self.capture.version)  # it mints
+        is_missing = "topic_has_an_id" in broken or (is_next and place.topic.topic_id is None)
+        if is_missing and (held or sent):
             known = listed(sorted(held | ({sent} if sent else set())))
             text = f"the znode has no topic_id; replicas and the controller have {known}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)

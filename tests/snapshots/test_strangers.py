@@ -421,3 +421,23 @@ def test_no_broker_starts_while_it_would_be_sent_another_id_or_a_leader_by_hand(
     answers(snapshot)
     state(snapshot).update(leader=3, isr=[3])
     assert "but first write the state of orders-0, whose leader was" in ways_out(snapshot)["no-live-isr"]
+
+
+@pytest.mark.parametrize("running", [(1, 2, 3), (1, 2), ()])
+def test_an_erased_id_is_named_while_no_controller_works(running: tuple[int, ...]) -> None:
+    """Whoever becomes the next one mints another id."""
+    snapshot = erased() | {"broker_ids": [*running], "controller": None if 3 in running or not running else 3}
+    for number, broker in snapshot["brokers"].items():
+        broker["alive"] = int(number) in running
+    ways = ways_out(snapshot)
+    assert "topic-id-missing" in ways
+    first = ways["no-controller" if running else "no-live-isr"]
+    assert "but first write the topic id of orders: a failover mints others" in first
+
+
+def test_no_plan_starts_a_broker_with_the_disk_that_is_gone_for_good() -> None:
+    snapshot = erased() | {"broker_ids": [], "controller": None}
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    gone = [one for one in problem(snapshot).alternatives if "gone for good" in one.premise]
+    assert gone and not any(name.startswith("restart-without-metadata") for one in gone for name in names(one))
