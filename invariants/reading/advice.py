@@ -310,6 +310,8 @@ class Advice:
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        if not self.capture.live:
+            return "start a broker, which becomes the controller"
         others = [b for b in self.capture.live if b not in self.alone]
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
@@ -368,8 +370,10 @@ class Advice:
                 elected = self._elected(topic, number, replicas)
                 others.append(
                     f"no member of the ISR of {one.subject} is a replica, and all are down: no start of "
-                    f"{brokers(dead, 'or')} ends it, as Kafka elects replicas only. What only they have is lost with "
-                    f"an unclean election{f' of {elected}' if elected else ''}, or a state znode that names a replica"
+                    f"{brokers(dead, 'or')} ends it, as Kafka elects replicas only. If one can start with its log, "
+                    "write it into the replicas in the topic's znode, with the data version that was read, start it, "
+                    "then fail the controller over. Otherwise what only they have is lost with an unclean election"
+                    f"{f' of {elected}' if elected else ''}, or a state znode that names a replica"
                 )
                 continue
             if kind.way_out not in others:

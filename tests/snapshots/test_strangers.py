@@ -441,3 +441,20 @@ def test_no_plan_starts_a_broker_with_the_disk_that_is_gone_for_good() -> None:
         broker["alive"] = False
     gone = [one for one in problem(snapshot).alternatives if "gone for good" in one.premise]
     assert gone and not any(name.startswith("restart-without-metadata") for one in gone for name in names(one))
+
+
+def test_an_isr_member_that_is_no_replica_is_made_one_before_its_records_are_given_up() -> None:
+    """PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection elects live ISR members of the assignment."""
+    snapshot = cluster(brokers=4)
+    state(snapshot).update(leader=4, isr=[4])
+    snapshot["brokers"]["4"].update(alive=False, dirs={"orders-0": log(IDS["orders"])})
+    snapshot["broker_ids"].remove(4)
+    way_out = ways_out(snapshot)["isr-outside-replicas"]
+    assert "If one can start with its log, write it into the replicas in the topic's znode" in way_out
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    assert (
+        "whatever that answers, start a broker, which becomes the controller" in ways_out(snapshot)["no-live-replica"]
+    )
