@@ -535,6 +535,10 @@ class Advice:
                 by_broker.setdefault(broker, []).append(hazard.place(one))
             for broker, names in by_broker.items():
                 yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+        disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
+        if kind is kinds.LOG_WITHOUT_ID and disputed:
+            names = listed(sorted(topic_label(str(name)) for name in disputed))
+            yield f"see to the topic id of {names}: the log takes the one that the controller sends"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -663,6 +667,7 @@ class Advice:
         for one in self.observations:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
+            having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
             goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
             if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)

@@ -458,3 +458,18 @@ def test_an_isr_member_that_is_no_replica_is_made_one_before_its_records_are_giv
     assert (
         "whatever that answers, start a broker, which becomes the controller" in ways_out(snapshot)["no-live-replica"]
     )
+
+
+def test_a_dead_broker_is_not_given_up_whose_log_is_later_than_the_state() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (5, 40), (8, 70)))
+    assert "do not give broker 3 up" in ways_out(snapshot)["broker-down"]
+
+
+def test_a_log_without_an_id_does_not_take_one_that_is_not_the_topics() -> None:
+    """A controller has minted the znode's id, and a hand removed partition.metadata of the leader."""
+    snapshot = cluster("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(None)
+    assert "but first see to the topic id of orders" in ways_out(snapshot)["log-without-topic-id"]
