@@ -12,6 +12,7 @@ from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_migrating import ID as DUAL
 from tests.snapshots.test_migrating import dual_write
 from tests.snapshots.test_reported_plans import procedure
 
@@ -473,3 +474,15 @@ def test_a_log_without_an_id_does_not_take_one_that_is_not_the_topics() -> None:
     snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
     snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(None)
     assert "but first see to the topic id of orders" in ways_out(snapshot)["log-without-topic-id"]
+
+
+def test_in_dual_write_the_last_copies_are_saved_before_a_leader_moves() -> None:
+    snapshot = dual_write()
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["t0-0"] = log(DUAL, ((0, 0), (4, 40))) | {"recovery_point": 60, "high_watermark": 55}
+        if number == "1":
+            short = {"files": {f"{0:020}.log": 1000, f"{40:020}.log": 0}, "recovery_point": 40, "high_watermark": 40}
+            broker["dirs"]["t0-0"] |= short
+    (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    (found,) = (one for one in prospect.consequences if one.name == "isr-member-lacks-records")
+    assert found.way_out.startswith("copy the other logs to another place, at once")
