@@ -1,4 +1,4 @@
-"""What `kwalk diagnose` says of what no controller has done, on real brokers: reassignments, elections, deletions.
+"""What `kwalk diagnose` says of what controllers leave undone, and brokers refuse, on real brokers.
 
 As in `ways_out`, whose rounds these are.
 """
@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from kwalk.clusters.lab.cluster import LabOptions
-from kwalk.clusters.lab.experiments.damages import FIRST, Scene, new_term
+from kwalk.clusters.lab.experiments.damages import FIRST, Scene, new_term, state_by_hand, write_replicas
 from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger
-from kwalk.clusters.lab.experiments.operator_steps import rest
-from kwalk.clusters.lab.experiments.recoveries import DOWN, RELEASES
+from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
+from kwalk.clusters.lab.experiments.recoveries import DELETED, DOWN, RELEASES, REPAIR, SINCE_3, roll_brokers
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_states, read, start_all
 from kwalk.clusters.lab.experiments.ways_out_of_replicas import THREE, reassign
 from kwalk.clusters.lab.processes import wait_until
@@ -138,6 +138,42 @@ def lost_state(scene: Scene) -> None:
     lab.note(f"the state of {scene.topic}-0 is deleted")
 
 
+def added_beside_a_silent_controller(scene: Scene) -> None:
+    """Pause the controller, which leads nothing, and add a partition to the topic's znode."""
+    scene.create({0: [1, 2]})
+    scene.write(FIRST)
+    scene.lab.move_controller(3)
+    scene.lab.pause(3)
+    write_replicas(scene, {1: [2, 1]})
+
+
+def refusing_member(scene: Scene) -> None:
+    """Delete a topic while broker 3 is down, and create one of its name when it is back with its logs."""
+    scene.create(THREE)
+    scene.write("earlier")
+    scene.lab.move_controller(1)
+    scene.crash(3)
+    scene.remove_topic()
+    scene.start(3)
+    scene.create(THREE, aged=False)
+
+
+def ids_in_memory(scene: Scene) -> None:
+    """Let a controller mint another topic id, and remove partition.metadata on all brokers, which run."""
+    lab = scene.lab
+    scene.create(THREE)
+    scene.write(FIRST)
+    scene.erase_id()
+    for _ in range(2):
+        lab.delete_controller()
+        rest(lab)
+    for broker in lab.brokers.values():
+        (broker.data / f"{scene.topic}-0" / "partition.metadata").unlink()
+    lab.note("partition.metadata is removed on all brokers")
+    lab.delete_controller()
+    rest(lab)
+
+
 # What is done.
 
 
@@ -186,6 +222,23 @@ def create_the_state(scene: Scene, way_out: str) -> None:
         for number in (leader, *(one for one in scene.lab.brokers if one != leader)):
             scene.lab.stop(number)
             scene.start(number)
+
+
+def begin_with_empty_logs(scene: Scene, way_out: str) -> None:
+    """Move the directories of the topic away while their brokers are stopped, as is said of records not wanted."""
+    read(
+        re.compile("to begin with empty logs, move the directories of .* away while their brokers are stopped"), way_out
+    )
+    for number, broker in scene.lab.brokers.items():
+        scene.lab.stop(number)
+        move_away(broker, broker.data / f"{scene.topic}-0")
+        scene.start(number)
+
+
+def restart_each(scene: Scene, way_out: str) -> None:
+    """Restart every broker, one at a time."""
+    read(re.compile("^restart every broker that has run since the files were removed, one at a time"), way_out)
+    roll_brokers(scene)
 
 
 # What else is wrong.
@@ -295,6 +348,33 @@ EXPERIMENTS = (
                 "topic-deletion.md",
             ),
         )
+    ),
+    advised(
+        "partition-without-state",
+        "A partition is added in ZooKeeper while the controller is silent",
+        Advised(added_beside_a_silent_controller, "partition-without-state", fail_over, repaired=RELEASES),
+    ),
+    advised(
+        "leader-not-elected",
+        "A state without a leader is written by hand while the ISR runs",
+        Advised(
+            partial(state_by_hand, assignment=THREE, leader=-1), "leader-not-elected", fail_over, repaired=RELEASES
+        ),
+    ),
+    advised(
+        "isr-member-refuses",
+        "A topic is created while a broker has the log of an earlier one of its name",
+        Advised(refusing_member, "isr-member-refuses", begin_with_empty_logs, repaired=SINCE_3),
+        DELETED,
+    ),
+    *(
+        advised(
+            kind,
+            "The next controllers mint another topic id, and partition.metadata is removed while brokers run",
+            Advised(ids_in_memory, kind, restart_each, repaired=releases),
+            REPAIR,
+        )
+        for kind, releases in (("fetch-by-id-refused-in-memory", SINCE_3), ("topic-id-differs-in-memory", ("2.8.2",)))
     ),
     advised(
         "partition-state-is-lost",
