@@ -538,8 +538,8 @@ class Advice:
                 yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
         disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
         if kind is kinds.LOG_WITHOUT_ID and disputed:
-            names = listed(sorted(topic_label(str(name)) for name in disputed))
-            yield f"see to the topic id of {names}: the log takes the one that the controller sends"
+            of = listed(sorted(topic_label(str(name)) for name in disputed))
+            yield f"see to the topic id of {of}: the log takes the one that the controller sends"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:

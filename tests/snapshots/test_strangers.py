@@ -469,9 +469,10 @@ def test_a_dead_broker_is_not_given_up_whose_log_is_later_than_the_state() -> No
 
 
 def test_a_log_without_an_id_does_not_take_one_that_is_not_the_topics() -> None:
-    """A controller has minted the znode's id, and a hand removed partition.metadata of the leader."""
+    """A controller has minted the znode's id, and a hand removed partition.metadata of a replica out of the ISR."""
     snapshot = cluster("3.4.1")
     snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot).update(leader=2, isr=[2, 3])
     snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(None)
     assert "but first see to the topic id of orders" in ways_out(snapshot)["log-without-topic-id"]
 
