@@ -73,7 +73,7 @@ class _Partition:
     fates: Mapping[int, Fate]
     """By number of the broker, of logs with records."""
     certain: bool
-    without: frozenset[int] = frozenset()
+    losing: frozenset[int] = frozenset()
     """The brokers that lose their log, also one that is empty yet, or is made, and copied, before."""
 
     def brokers(self, numbers: Iterable[int]) -> str:
@@ -98,7 +98,7 @@ class _Partition:
         if registered is None or not self.gone:
             return False
         held = registered.isr & self.migrated.hosts
-        return registered.leader in self.without or (bool(held) and held <= self.without)
+        return registered.leader in self.losing or (bool(held) and held <= self.losing)
 
     def logs(self, numbers: Iterable[int]) -> str:
         """Return who has which log, and what becomes of it."""
@@ -213,7 +213,7 @@ class _Forecast:
         identified = tuple(broker not in self.unidentified for broker in one.observed.brokers)
         fates = self.migration.fates(one.migrated, identified)
         has_records = {b: fate for b, fate in fates.items() if not self._is_empty(one, b)}
-        return evolve(one, fates=has_records, without=frozenset(b for b in fates if fates[b] is not Fate.KEPT))
+        return evolve(one, fates=has_records, losing=frozenset(b for b in fates if fates[b] is not Fate.KEPT))
 
     def _lacks_topic_id(self, one: _Partition) -> bool:
         """Whether the copy meets a topic without id; a roll mints one, where it has not ended."""
