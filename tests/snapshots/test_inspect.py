@@ -542,7 +542,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
     partition_is_lost: {"partition-lost": ["t-1"]},
     partition_without_state: {"partition-without-state": ["t-1"]},
-    partition_without_state_is_served: {"partition-state-is-lost": ["t-1"], "stale-metadata": ["t-1"]},
+    partition_without_state_is_served: {"partition-state-is-lost": ["t-1"]},
     added_while_its_replica_was_down: {
         "no-live-replica": ["t-2"],
         "broker-down": ["broker 3"],
