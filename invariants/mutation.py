@@ -555,6 +555,7 @@ REPLICATION_TRIALS = (
         about="The ISR of another partition has a broker too many.",
     ),
     Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
+    Trial("leader-epochs-stale-answer", variant="3.9.1", about="An answer comes in a later leader epoch."),
     Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
     Trial("leader-epochs-deleted-records", variant=LATEST, about="Records are deleted, and a fetcher truncates."),
     Trial(
@@ -577,6 +578,7 @@ OF_REPLICATION = (
     "cleaner_rate",
     "delay_answer",
     "handle_late_answer",
+    "is_asked_again",
     "ask_for_end",
     "commit_alone",
     "delete_records",

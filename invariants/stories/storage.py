@@ -651,6 +651,14 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     variants=versions.FETCH_VARIANTS,
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
+LEADER_EPOCHS_STALE_ANSWER = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-stale-answer",
+    story="Replicas lead one after another; an answer comes when the leader that gave it leads again.",
+    properties=(*LEADER_EPOCHS_LATE_ANSWER.properties, epochs.asked_leader_leads_again),
+    bounds={"elections": 4, "offsets": 2},
+    variants=versions.ANSWER_VARIANTS,
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-7786, KAFKA-18991",
+)
 LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-missed-election",
     story="Replicas lead one after another; a follower does not hear of one election.",
@@ -1456,6 +1464,7 @@ SCENARIOS = (
     MOVE_COMPACTED,
     COPY,
     LEADER_EPOCHS_LATE_ANSWER,
+    LEADER_EPOCHS_STALE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,

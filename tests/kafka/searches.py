@@ -180,6 +180,7 @@ SEARCHES = (
     "log-copy --variant 3.9.0 --keep-going",
     "log-future-timestamps --variant 3.9.0 --keep-going",
     "leader-epochs-late-answer --variant 3.9.0 --keep-going",
+    "leader-epochs-stale-answer --variant 3.9.1 --keep-going",
     "leader-epochs-missed-election --variant 3.9.0 --keep-going",
     "leader-epochs-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs-end-lookups --variant 3.9.0 --keep-going",

@@ -829,6 +829,21 @@ BROKEN = (
         ),
         "2.8.2",
     ),
+    *(
+        (
+            Broken(
+                "committed_record_is_kept(0)",
+                "leader-epochs-stale-answer",
+                release,
+                """
+                produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) elect(1)
+                handle_late_answer(0) elect(0)
+                """,
+            ),
+            repaired,
+        )
+        for release, repaired in (("2.1.0", "2.2.0"), ("3.9.0", "3.9.1"))
+    ),
     (
         Broken(
             "fetcher_does_not_give_up()",
@@ -1131,6 +1146,7 @@ SEARCHED = (
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
+    ("leader-epochs-stale-answer", "3.9.1"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),

@@ -699,6 +699,19 @@ REMOVED_PARTITIONS_STAY = version_flag(
     source="KAFKA-13207 (2.8.1, 3.0.0)",
     trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.8.0"),),
 )
+ANSWERS_MATCH_THE_EPOCH = version_flag(
+    "answers_match_the_epoch",
+    "KAFKA-7786 (2.1.1, 2.2.0), KAFKA-18991 (3.9.1): a fetcher leaves an answer out that its leader gave in an earlier "
+    "leader epoch; before 2.1.1 it truncated by it, and again since 2.8.0 (KAFKA-10554), if the partition is fetched "
+    "from the same offset as then",
+    {"2.1.1": True, "2.8.0": False, "3.9.1": True},
+    closes="a follower's log is not truncated by an answer from an earlier leader epoch",
+    source="KAFKA-7786 (2.1.1, 2.2.0), KAFKA-18991 (3.9.1)",
+    trials=tuple(
+        Trial("leader-epochs-stale-answer", ("committed_record_is_kept",), variant=release)
+        for release in ("2.1.0", "3.9.0")
+    ),
+)
 OUT_OF_RANGE_COMES_FIRST = version_flag(
     "out_of_range_comes_first",
     "KAFKA-12996 (2.8.1, 3.0.0): a leader answers a fetch below its start offset with OFFSET_OUT_OF_RANGE also where "
@@ -1252,3 +1265,5 @@ FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
+ANSWER_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "2.1.0", "2.2.0", "3.9.0", "3.9.1")}
+"""Those on both sides of the two repairs of answers from an earlier leader epoch (KAFKA-7786, KAFKA-18991)."""
