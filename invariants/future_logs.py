@@ -36,6 +36,22 @@ def moved_log_has_all_records(before: MovingReplica, after: MovingReplica) -> bo
     return is_copied and after.base == before.future_base
 
 
+@step(
+    symptom="a replica has other records than its leader after a move to another log directory",
+    log="none: kafka-dump-log.sh shows records of an earlier leader epoch",
+)
+def moved_log_has_the_same_records(before: MovingReplica, after: MovingReplica) -> bool:
+    """The copy that replaces a log has no record that the log has not."""
+    premise(before.phase is not MovePhase.DONE and after.phase is MovePhase.DONE)
+    return before.agreed_end == before.end
+
+
+@reachable()
+def diverged_replica_is_moved(replica: MovingReplica) -> bool:
+    """A log that was truncated during its move is replaced by a copy with as many records as before."""
+    return replica.phase is MovePhase.DONE and replica.divergences > 0 and replica.end > replica.high_watermark
+
+
 @when_quiescent(
     symptom="producers with acks=all wait for their timeout after a move to another log directory",
     log="none: the leader's end offset is above its high watermark",

@@ -605,6 +605,7 @@ PRODUCER_TRIALS = (
 MOVE_TRIALS = (
     Trial("log-move", variant=LATEST, about="A replica moves to another log directory."),
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
+    Trial("log-move-diverged", variant=LATEST, bounds={"offsets": 3}, about="The same, of a log that diverges."),
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
 

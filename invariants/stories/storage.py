@@ -1380,6 +1380,29 @@ MOVE_LATE_UPDATE = MOVE.varied(
     bounds={"offsets": 3, "elections": 0, "stops": 0, "late_updates": 2},
     source="Partition.maybeReplaceCurrentWithFutureReplica, Partition.maybeIncrementLeaderHW; KAFKA-9263",
 )
+MOVE_DIVERGED = MOVE.varied(
+    name="log-move-diverged",
+    story="A follower's replica moves to another log directory, while another leader is elected that has other records.",
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.diverge,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.moved_log_has_all_records,
+        future_logs.moved_log_has_the_same_records,
+        future_logs.diverged_replica_is_moved,
+    ),
+    bounds={"elections": 0, "stops": 0, "divergences": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="ReplicaAlterLogDirsThread.buildLeaderEpochRequest; KAFKA-6795",
+)
 COPY = LOOKUP.varied(
     name="log-copy",
     story=(
@@ -1415,6 +1438,19 @@ COPY = LOOKUP.varied(
         "limit_changes": 1,
     },
     source="AbstractFetcherThread.processFetchRequest, Partition.appendRecordsToFollowerOrFutureReplica; KAFKA-9617",
+)
+COPY_DAMAGED = COPY.varied(
+    name="log-copy-damaged",
+    story="A follower copies the log of its leader; a batch is damaged on its way.",
+    actions=(log.copy, log.raise_high_watermark, log.damage_response),
+    properties=(
+        storage.segments_do_not_overlap,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+    ),
+    bounds={"unaligned_starts": 0, "large_batches": 0, "limit_changes": 0, "damages": 1},
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-4384",
 )
 MOVE_COMPACTED = MOVE.varied(
     name="log-move-compacted",
@@ -1460,9 +1496,11 @@ SCENARIOS = (
     LATE_COPIES,
     RECOVERED_TRANSACTIONS,
     MOVE,
+    MOVE_DIVERGED,
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,
     COPY,
+    COPY_DAMAGED,
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_STALE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,

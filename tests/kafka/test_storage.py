@@ -927,6 +927,19 @@ BROKEN = (
         "2.0",
     ),
     (Broken("follower_catches_up()", "log-copy", "2.5", "lower_limit()"), "2.7"),
+    (Broken("follower_catches_up()", "log-copy-damaged", "0.10.1", "damage_response()"), "0.10.2"),
+    (
+        Broken(
+            "moved_log_has_the_same_records()",
+            "log-move-diverged",
+            "1.1",
+            """
+            append_record(0) start_move() truncate_future() fetch(0) diverge() append_record(0) truncate_future()
+            replace_log()
+            """,
+        ),
+        "2.0",
+    ),
     (
         Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
         "3.9.0",
@@ -1177,7 +1190,9 @@ SEARCHED = (
     ("log-largest-timestamp", "3.9.0"),
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
+    ("log-move-diverged", "3.9.0"),
     ("log-copy", "3.9.0"),
+    ("log-copy-damaged", "3.9.0"),
     ("log-future-timestamps", "3.9.0"),
     ("log-created-again", "3.9.0"),
     ("log-created-again-unflushed", "3.9.0"),

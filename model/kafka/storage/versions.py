@@ -832,6 +832,24 @@ MOVE_RESUMES_AT_ITS_LOG = version_flag(
     source="KAFKA-9087 (3.5.0)",
     trials=(Trial("log-move", ("move_does_not_fail",)),),
 )
+MOVE_ASKS_BY_ITS_EPOCH = version_flag(
+    "move_asks_by_its_epoch",
+    "KAFKA-6795 (2.0.0): a move asks where the latest leader epoch of the future log ends in the current log; before, "
+    "where that of the current log ends, which is at its end",
+    {"2.0.0": True},
+    closes="the future log is truncated to what the current log has, also when that has other records by then",
+    source="KAFKA-6795 (2.0.0)",
+    trials=(Trial("log-move-diverged", ("moved_log_has_the_same_records",), variant="1.1"),),
+)
+DAMAGED_BATCHES_ARE_FETCHED_AGAIN = version_flag(
+    "damaged_batches_are_fetched_again",
+    "KAFKA-4384 (0.10.1.1): a fetcher goes on behind a batch when that is appended; before, also if its checksum was "
+    "wrong, and the next batch then ended the thread (Offset mismatch for partition)",
+    {"0.10.1.1": True},
+    closes="a follower outlives a batch that was damaged on its way",
+    source="KAFKA-4384 (0.10.1.1)",
+    trials=(Trial("log-copy-damaged", ("follower_catches_up",), variant="0.10.1"),),
+)
 RESPONSES_ARE_OF_ONE_MOMENT = version_flag(
     "responses_are_of_one_moment",
     "KAFKA-7104 (1.0.2, 1.1.1, 2.0.0): a response to a fetch has the start offset that the leader had when it read the "
@@ -1267,3 +1285,7 @@ FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in 
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
 ANSWER_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "2.1.0", "2.2.0", "3.9.0", "3.9.1")}
 """Those on both sides of the two repairs of answers from an earlier leader epoch (KAFKA-7786, KAFKA-18991)."""
+MOVE_VARIANTS = {
+    release: FLAGS.variant_of(release) for release in (*RELEASES, "1.1") if release == "1.1" or release >= "2."
+}
+"""Those that have moves between log directories (KIP-113); 1.1 is the first one."""
