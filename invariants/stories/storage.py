@@ -1348,7 +1348,15 @@ MOVE = Scenario(
         future_logs.replica_is_moved,
         future_logs.move_outlives_its_broker,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0, "late_updates": 0},
+    bounds={
+        "offsets": 4,
+        "elections": 1,
+        "stops": 1,
+        "cleanings": 0,
+        "truncations": 0,
+        "late_updates": 0,
+        "divergences": 0,
+    },
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()

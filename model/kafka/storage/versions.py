@@ -979,7 +979,17 @@ THROTTLES_LAGGARDS_ONLY = version_flag(
     before=True,
     closes="a follower in the ISR is not throttled",
     source="KAFKA-4313 (0.10.1.1): ReplicaManager.shouldLeaderThrottle: isReplicaInSync",
-    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), flags={"last_fetch_counts": True}),),
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="3.9.0"),),
+)
+IDLE_FOLLOWERS_ARE_IN_SYNC = version_flag(
+    "idle_followers_are_in_sync",
+    "KAFKA-15080 (3.5.1, 3.6.0): a fetcher knows its lag from its first response on; since 2.5.0, and until then, only "
+    "from the first one with records, so that the quota of replication held for it as for a replica that is not in sync",
+    {"2.5.0": False, "3.5.1": True},
+    before=True,
+    closes="a follower of a partition without new records is not throttled",
+    source="KAFKA-15080 (3.5.1, 3.6.0): AbstractFetcherThread.processFetchRequest",
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",)),),
 )
 EQUAL_END_IS_IN_SYNC = version_flag(
     "equal_end_is_in_sync",
