@@ -46,6 +46,24 @@ def moved_log_has_the_same_records(before: MovingReplica, after: MovingReplica) 
     return before.agreed_end == before.end
 
 
+@step(
+    symptom="a replica has other records than its leader after a move to another log directory",
+    log="none: kafka-dump-log.sh shows records of an earlier leader epoch",
+)
+def logs_are_truncated_to_what_they_share(before: MovingReplica, after: MovingReplica) -> bool:
+    """A log that gets another leader keeps what is replicated; its copy is then truncated to what both logs have."""
+    is_cut = before.divergences < after.divergences
+    premise(is_cut or (before.phase is MovePhase.TRUNCATING and after.phase is not MovePhase.TRUNCATING))
+    if is_cut:
+        phase = MovePhase.TRUNCATING if before.phase is MovePhase.FETCHING else before.phase
+        is_log = after.end == before.high_watermark < before.end and (after.base < after.end or after.base == 0)
+        shares = after.agreed_end == min(before.agreed_end, after.end) and after.future_end == before.future_end
+        return is_log and shares and after.phase is phase and after.fetch_offset <= before.fetch_offset
+    is_base = after.future_base == before.future_base if before.future_base < after.future_end else True
+    is_within = after.future_base < after.future_end or after.future_base == 0
+    return after.fetch_offset == after.future_end == after.agreed_end == before.agreed_end and is_base and is_within
+
+
 @reachable()
 def diverged_replica_is_moved(replica: MovingReplica) -> bool:
     """A log that was truncated during its move is replaced by a copy with as many records as before."""

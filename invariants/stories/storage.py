@@ -1405,6 +1405,7 @@ MOVE_DIVERGED = MOVE.varied(
         future_logs.move_ends,
         future_logs.moved_log_has_all_records,
         future_logs.moved_log_has_the_same_records,
+        future_logs.logs_are_truncated_to_what_they_share,
         future_logs.diverged_replica_is_moved,
     ),
     bounds={"elections": 0, "stops": 0, "divergences": 1},

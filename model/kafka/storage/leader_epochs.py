@@ -113,8 +113,8 @@ class ReplicaLog:
 
     `has_flushed_epochs` means that the file of the epochs is on disk as the cache is; `is_torn` that a crash of the
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
-    its leader knows it. A `late_answer` says where it is to truncate: it comes from the `asked_leader`, and is to a
-    request that was sent when the log ended at `asked_end`. A replica that has missed elections takes its
+    its leader knows it. A `late_answer` says where it is to truncate: it comes from the `asked_leader`, and the
+    request was sent when the log ended at `asked_end`. A replica that has missed elections takes its
     `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
     Records below its `start_offset` are deleted. Its fetcher `has_failed` if it does not fetch the partition any more.
     """
@@ -523,7 +523,6 @@ def handle_late_answer(partition: EpochPartition, member: Member) -> None:
     assert replica.late_answer is not None
     answer, is_taken = replica.late_answer, is_asked_again(partition, member) and not ANSWERS_MATCH_THE_EPOCH
     replica.late_answer = None
-    replica.asked_leader, replica.asked_end = None, 0
     if is_taken or not REMOVED_PARTITIONS_STAY:
         own_offset, own_epoch = end_offset_for(replica, answer.epoch), epoch_for(replica, answer.epoch)
         is_equal = own_offset != UNDEFINED and own_epoch == answer.epoch
