@@ -147,3 +147,10 @@ def follower_has_left_and_joined(partition: IsrPartition) -> bool:
 def change_is_fenced(partition: IsrPartition) -> bool:
     """An election comes before a change that is in flight."""
     return partition.in_flight is not None and partition.in_flight.epoch < partition.znode.epoch
+
+
+@reachable()
+def emptied_replica_joins_again(partition: IsrPartition) -> bool:
+    """A replica whose disk was replaced has all records again, and is in the ISR."""
+    is_full = partition.follower_end == partition.end > 0 and not partition.is_behind
+    return partition.disks > 0 and partition.znode.has_follower and is_full

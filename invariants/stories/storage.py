@@ -1223,7 +1223,9 @@ ISR_CHANGES = Scenario(
     name="isr-changes",
     story="A follower falls behind and catches up; its leader has the controller change the ISR, also amid elections.",
     state=IsrPartition,
-    actions=actions_of(alter_partition_manager),
+    actions=tuple(
+        one for one in actions_of(alter_partition_manager) if one is not alter_partition_manager.replace_disk
+    ),
     properties=(
         isr_changes.isr_follows_its_replica,
         isr_changes.lone_leader_has_committed_all,
@@ -1239,9 +1241,23 @@ ISR_CHANGES = Scenario(
         isr_changes.follower_has_left_and_joined,
         isr_changes.change_is_fenced,
     ),
-    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "versions": 9},
+    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "disks": 0, "versions": 9},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
     source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
+)
+ISR_CHANGES_REPLACED_DISK = ISR_CHANGES.varied(
+    name="isr-changes-replaced-disk",
+    story="A follower outside the ISR catches up; while its leader asks for it, its broker starts with an empty disk.",
+    actions=(*ISR_CHANGES.actions, alter_partition_manager.replace_disk),
+    properties=(
+        isr_changes.isr_has_what_is_committed,
+        isr_changes.election_is_announced,
+        isr_changes.change_is_due,
+        isr_changes.follower_has_left_and_joined,
+        isr_changes.emptied_replica_joins_again,
+    ),
+    bounds={"elections": 1, "write_errors": 0, "disks": 1},
+    source="KafkaController.processAlterPartition; KAFKA-14139, KIP-903",
 )
 LAG_IN_ROUNDS = (
     replica_lag.fetch,
@@ -1517,6 +1533,7 @@ SCENARIOS = (
     LEADER_EPOCHS_END_LOOKUPS,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
+    ISR_CHANGES_REPLACED_DISK,
     REPLICA_LAG,
     REPLICA_LAG_OVERSIZED,
     REPLICA_LAG_BESIDE_A_REASSIGNMENT,

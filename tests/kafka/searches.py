@@ -187,6 +187,7 @@ SEARCHES = (
     "leader-epochs-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs-end-lookups --variant 3.9.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",
+    "isr-changes-replaced-disk --variant 3.9.0 --keep-going",
     "replica-lag --variant 3.9.0 --keep-going",
     "replica-lag-oversized --variant 3.9.0 --keep-going",
     "replica-lag-beside-a-reassignment --variant 3.9.0 --keep-going",

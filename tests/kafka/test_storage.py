@@ -1164,6 +1164,7 @@ SEARCHED = (
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),
     ("isr-changes", "3.9.0"),
+    ("isr-changes-replaced-disk", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),
     ("replica-lag-beside-a-reassignment", "3.9.0"),

@@ -1286,6 +1286,15 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
     trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
 )
 
+ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
+    "isr_changes_name_broker_epochs",
+    "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker has "
+    "started again since",
+    closes="a replica that has lost its log does not join the ISR by what it had before",
+    source="no release in ZooKeeper mode; KIP-903 (KAFKA-14139, 3.5.0) in KRaft mode",
+    trials=(Trial("isr-changes-replaced-disk", ("isr_has_what_is_committed",), variant="3.9.0"),),
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
