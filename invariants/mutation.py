@@ -667,6 +667,12 @@ OF_LOG_FILES = (
 
 PARTITION_TRIALS = (
     Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
+    Trial(
+        "isr-changes-replaced-disk",
+        variant=LATEST,
+        flags={"isr_changes_name_broker_epochs": True},
+        about="The same, where the follower loses its log.",
+    ),
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
     Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
     Trial("log-deleted-key", variant=LATEST, about="A key is deleted behind a producer's last record."),

@@ -1,4 +1,4 @@
-"""The page `history.md`: a verdict for each commit of Kafka's logs, groups, fetchers and controller, from two tables."""
+"""The page `history.md`: verdicts on the commits of Kafka's logs, groups, controller and fetchers, from two tables."""
 
 from __future__ import annotations
 

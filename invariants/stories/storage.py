@@ -1406,7 +1406,7 @@ MOVE_LATE_UPDATE = MOVE.varied(
 )
 MOVE_DIVERGED = MOVE.varied(
     name="log-move-diverged",
-    story="A follower's replica moves to another log directory, while another leader is elected that has other records.",
+    story="A follower's replica moves to another log directory; a leader is elected meanwhile that has other records.",
     actions=(
         future_log.append_record,
         future_log.replicate,

@@ -77,7 +77,8 @@ class IsrPartition:
 
     A change waits in `unsent` until it is answered, also while it is `in_flight`; the controller has written an
     `answer` with an `outcome`. A `request` of the controller about an election is on its way. The follower `is_behind`
-    for longer than replica.lag.time.max.ms; its disk `is_replaced` since the leader has asked to add it. Offsets are those of the leader, and what the leader knows of the follower.
+    for longer than replica.lag.time.max.ms; its disk `is_replaced` since its leader has asked to add it. Offsets are
+    those of the leader, and what the leader knows of the follower.
     """
 
     znode: VersionedIsr = nested(VersionedIsr)

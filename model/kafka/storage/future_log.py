@@ -192,7 +192,7 @@ def truncate(replica: MovingReplica) -> None:
 
 @action(
     by=REPLICAS,
-    description="elect another leader: the log is truncated to its high watermark, and the move is to truncate its copy",
+    description="elect another leader: the log is truncated to its high watermark, and its copy is to be",
     source="ReplicaFetcherThread.truncate; ReplicaAlterLogDirsManager.markPartitionsForTruncation",
 )
 def diverge(replica: MovingReplica) -> None:

@@ -516,7 +516,7 @@ def is_asked_again(partition: EpochPartition, member: int) -> bool:
 def handle_late_answer(partition: EpochPartition, member: Member) -> None:
     """By then another fetcher has the partition, or none, as the replica leads; until KAFKA-13207 it was truncated.
 
-    If this one has it again, in a later leader epoch, it was truncated until KAFKA-7786, and is since 2.8 (KAFKA-18991).
+    If this one has it again, in a later leader epoch, it was truncated until KAFKA-7786, and from 2.8 to KAFKA-18991.
     """
     replica = partition.replicas[member]
     require(replica.is_up and replica.late_answer is not None)

@@ -153,7 +153,7 @@ def delete_of_leader(log: PartitionLog, offset: Offset) -> None:
     source="AbstractFetcherThread.processFetchRequest; Log.analyzeAndValidateRecords",
 )
 def damage_response(log: PartitionLog) -> None:
-    """It is fetched again. Before KAFKA-4384 the fetcher skipped it, and ended at the next one, as the log has a gap."""
+    """It is fetched again. Before KAFKA-4384 the fetcher skipped it, and ended at the next one, as that left a gap."""
     require(is_fetching(log) and log.end_offset < OFFSETS)
     log.damages += 1
     log.has_ended = not DAMAGED_BATCHES_ARE_FETCHED_AGAIN

@@ -984,7 +984,7 @@ THROTTLES_LAGGARDS_ONLY = version_flag(
 IDLE_FOLLOWERS_ARE_IN_SYNC = version_flag(
     "idle_followers_are_in_sync",
     "KAFKA-15080 (3.5.1, 3.6.0): a fetcher knows its lag from its first response on; since 2.5.0, and until then, only "
-    "from the first one with records, so that the quota of replication held for it as for a replica that is not in sync",
+    "from the first one with records, so that the quota of replication held for it as for one that is not in sync",
     {"2.5.0": False, "3.5.1": True},
     before=True,
     closes="a follower of a partition without new records is not throttled",
@@ -1288,8 +1288,8 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
 
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
-    "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker has "
-    "started again since",
+    "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
+    "has started again since",
     closes="a replica that has lost its log does not join the ISR by what it had before",
     source="no release in ZooKeeper mode; KIP-903 (KAFKA-14139, 3.5.0) in KRaft mode",
     trials=(Trial("isr-changes-replaced-disk", ("isr_has_what_is_committed",), variant="3.9.0"),),
