@@ -643,6 +643,7 @@ LOG_FILE_TRIALS = (
     Trial("log-move-late-update", variant=LATEST, about="A high watermark rises late, while a log moves."),
     Trial("log-created-again", variant=LATEST, about="A topic with a log directory for itself is created again."),
     Trial("log-created-again-unflushed", variant=LATEST, about="The same, and the machine crashes."),
+    Trial("log-copy-damaged", variant=LATEST, about="A batch is damaged on its way to a follower."),
     Trial(
         "log-largest-timestamp", variant=LATEST, bounds={"offsets": 6}, about="Records with timestamps of their own."
     ),
@@ -662,6 +663,7 @@ OF_LOG_FILES = (
     "end_update",
     "create_again",
     "append_compressed",
+    "damage_response",
 )
 """These functions."""
 

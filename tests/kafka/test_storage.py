@@ -1054,6 +1054,15 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "isr_has_what_is_committed()",
+        "isr-changes-replaced-disk",
+        "3.9.0",
+        """
+        produce() fall_behind() elect(1) catch_up() handle_leader_and_isr() expand_isr() replace_disk()
+        handle_alter_isr(0)
+        """,
+    ),
+    Broken(
         "committed_record_is_kept(0)",
         "leader-epochs-old-format",
         "2.8.2",
