@@ -149,6 +149,18 @@ def change_is_fenced(partition: IsrPartition) -> bool:
     return partition.in_flight is not None and partition.in_flight.epoch < partition.znode.epoch
 
 
+@step(
+    symptom="a replica joins the ISR without the records of its leader",
+    log="none",
+)
+def emptied_replica_is_outside_the_isr(before: IsrPartition, after: IsrPartition) -> bool:
+    """A replica whose disk is replaced is outside the ISR, and has to copy all; a request under way is from before."""
+    premise(before.follower_end > 0 and after.is_behind and (before.disks < after.disks or after.follower_end == 0))
+    is_outside = not before.znode.has_follower and before.request is None and after.znode == before.znode
+    is_counted = after.disks == before.disks + 1 and after.follower_end == 0
+    return is_outside and is_counted and after.is_replaced == (before.in_flight is not None)
+
+
 @reachable()
 def emptied_replica_joins_again(partition: IsrPartition) -> bool:
     """A replica whose disk was replaced has all records again, and is in the ISR."""

@@ -1253,6 +1253,7 @@ ISR_CHANGES_REPLACED_DISK = ISR_CHANGES.varied(
         isr_changes.isr_has_what_is_committed,
         isr_changes.election_is_announced,
         isr_changes.change_is_due,
+        isr_changes.emptied_replica_is_outside_the_isr,
         isr_changes.follower_has_left_and_joined,
         isr_changes.emptied_replica_joins_again,
     ),
