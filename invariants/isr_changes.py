@@ -155,10 +155,10 @@ def change_is_fenced(partition: IsrPartition) -> bool:
 )
 def emptied_replica_is_outside_the_isr(before: IsrPartition, after: IsrPartition) -> bool:
     """A replica whose disk is replaced is outside the ISR, and has to copy all; a request under way is from before."""
-    premise(before.follower_end > 0 and after.is_behind and (before.disks < after.disks or after.follower_end == 0))
+    premise(before.disks < after.disks or (before.follower_end > 0 and after.follower_end == 0))
     is_outside = not before.znode.has_follower and before.request is None and after.znode == before.znode
-    is_counted = after.disks == before.disks + 1 and after.follower_end == 0
-    return is_outside and is_counted and after.is_replaced == (before.in_flight is not None)
+    is_lost = before.follower_end > 0 and after.follower_end == 0 and after.is_behind and after.disks > before.disks
+    return is_outside and is_lost and after.is_replaced == (before.in_flight is not None)
 
 
 @reachable()
