@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from _pytest.assertion import rewrite  # pytest has no public way to fill its cache; requirements/test.lock pins it
 
+from kwalk.reports.command_line import GARBAGE
 from tests.reports.commands import kwalk as kwalk
 from tests.resumption import PassedTests, left
 
@@ -74,6 +75,7 @@ THOROUGH = tuple(line for line in LINES if not line.startswith("1 of "))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell: tests press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
+gc.set_threshold(*GARBAGE)  # as the command does: a tenth of the time of tests that lift models
 os.environ.pop("KWALK_CACHE", None)  # tests give XDG_CACHE_HOME where they need a cache of their own
 
 

@@ -11,6 +11,8 @@ from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments.experiment import Experiment
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised_case
 from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
+from kwalk.invariants.reading.finding_kinds import KINDS
+from kwalk.model.language.inspection import Severity
 from kwalk.model.language.recovery import CarriedOutPlan
 
 HEAD = """# Experiments
@@ -41,6 +43,9 @@ One round each.
 
 | experiment | releases | finding |
 |---|---|---|"""
+NOT_FOLLOWED = """
+No experiment follows the ways out of these findings, which rest on Kafka's source: {names}.
+"""
 FOLLOWED = [(one, case) for one in EXPERIMENTS.values() if (case := advised_case(one)) is not None and case.repaired]
 
 RESULTS = tables("migration_results")
@@ -68,7 +73,7 @@ def page() -> str:
     """Return the text of the page."""
     results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
     experiments = [HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]
-    experiments += [ADVICE, *starmap(_followed, FOLLOWED)]
+    experiments += [ADVICE, *starmap(_followed, FOLLOWED), NOT_FOLLOWED.format(names=", ".join(_not_followed()))]
     return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
 
 
@@ -85,3 +90,9 @@ def _plan(plan: CarriedOutPlan) -> str:
 
 def _followed(one: Experiment, case: Advised) -> str:
     return f"| `{one.name}` | {', '.join(case.repaired)} | `{case.kind}` |"
+
+
+def _not_followed() -> list[str]:
+    """Return the kinds of damage whose way out no experiment follows, and that no plan has repaired."""
+    tried = {case.kind for _, case in FOLLOWED}.union(*(plan.damage for plan in CARRIED_OUT))
+    return [f"`{kind.name}`" for kind in KINDS if kind.severity is not Severity.NOTE and kind.name not in tried]

@@ -14,6 +14,7 @@ from kwalk.clusters.lab.experiments import (
     recoveries,
     ways_out,
     ways_out_of_replicas,
+    ways_out_of_requests,
     ways_out_of_znodes,
 )
 from kwalk.clusters.lab.experiments.experiment import Experiment
@@ -28,6 +29,7 @@ MODULES = (
     recoveries,
     ways_out,
     ways_out_of_replicas,
+    ways_out_of_requests,
     ways_out_of_znodes,
     migrations,
     dual_writes,
