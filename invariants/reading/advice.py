@@ -69,7 +69,8 @@ OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR
 """What to do with an ISR member that is down and lacks records."""
 LATEST = "the last record of the later leader epoch, or else the longer log"
 PLANNED = "kwalk diagnose --plan says"
-REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED)
+REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_IN_MEMORY)
+DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3
@@ -180,9 +181,9 @@ class Advice:
         seen = [one for one in self.observations if one.kind is kind]
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = self._of_kind(kind, seen, places)
-        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and fetches_by_topic_id(self.capture.version):
+        if kind in DIFFERING and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
-        if kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED) and all(self._can_lead(one) for one in seen):
+        if kind in DIFFERING and all(self._can_lead(one) for one in seen):
             made = evolve(made, later=made.later.replace(kinds.NO_LEADER, kinds.OTHERS_LEAD))
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
             made = evolve(made, now="consumers ask by the id that the controller sends: see the leader that refuses it")

@@ -104,6 +104,7 @@ LEADER_REFUSES_IN_MEMORY = evolve(
     way_out="restart every broker that has run since the files were removed, one at a time",
     cause="partition.metadata was removed while the broker ran: it keeps the id in memory until it stops",
 )
+IN_BETWEEN = "; partitions may have no leader until the last of them has restarted"
 NO_LIVE_ISR = FindingKind(
     "no-live-isr",
     BROKEN,
@@ -159,6 +160,13 @@ FETCH_REFUSED = FindingKind(
     cause=ERASED,
     grep=REFUSAL_GREP,
     acts=Act.RESTART,
+)
+FETCH_REFUSED_IN_MEMORY = evolve(
+    FETCH_REFUSED,
+    name="fetch-by-id-refused-in-memory",
+    title="the leader may refuse fetches that name ZooKeeper's topic id: its partition.metadata was removed",
+    way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
+    cause=LEADER_REFUSES_IN_MEMORY.cause,
 )
 FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
@@ -906,6 +914,13 @@ IDS_NOT_READ = evolve(
     "went back to a release before 2.8",
     acts=Act.RESTART,
 )
+ID_DIFFERS_IN_MEMORY = evolve(
+    ID_DIFFERS,
+    name="topic-id-differs-in-memory",
+    title="replicas may hold another topic id than ZooKeeper in memory: their partition.metadata was removed",
+    way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
+    cause=LEADER_REFUSES_IN_MEMORY.cause,
+)
 IDS_MIXED = evolve(
     ID_DIFFERS,
     name="topic-ids-mixed",
@@ -1267,6 +1282,7 @@ KINDS = (
     STATE_BEHIND_LOGS,
     RECORDS_ELSEWHERE,
     FETCH_REFUSED,
+    FETCH_REFUSED_IN_MEMORY,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
     STALE_IN_ISR,
@@ -1298,6 +1314,7 @@ KINDS = (
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,
     ID_DIFFERS,
+    ID_DIFFERS_IN_MEMORY,
     ID_MISSING,
     ID_SENT,
     ID_NOT_READ,

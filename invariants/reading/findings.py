@@ -48,6 +48,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     listed,
     lost_state,
     lost_topics,
+    may_hold_another_id,
     topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -575,6 +576,7 @@ class Findings:
         if "leader_answers_fetches_by_id" in broken:
             text = f"{_isr(place)}; {_ids(place)}"
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
+            kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
             yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
         if "isr_members_live" in broken:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
@@ -769,6 +771,7 @@ class Findings:
             and known[b].seen
             and place.is_live_replica(b)
             and b not in foreign
+            and not may_hold_another_id(self.capture, place.topic, place.partition, b)
         ]
         if seen:
             text = f"on {brokers(seen)}; the topic has the id {place.topic.topic_id}"
@@ -843,6 +846,7 @@ class Findings:
         worse = {"partition_servable", "leader_answers_fetches_by_id"}
         if differing and worse.isdisjoint(broken):
             kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
+            kind = kinds.ID_DIFFERS_IN_MEMORY if _forgets_ids(place) else kind
             yield from self._on_brokers(kind, place, differing, f"{{}}; {_ids(place)}")
         if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
             text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
@@ -943,6 +947,7 @@ VERBS = {
     kinds.CATCHING_UP.name: ("is", "are"),
     kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),
+    kinds.ID_DIFFERS_IN_MEMORY.name: ("may differ", "may differ"),
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }
 """By kind, the verb for one broker and for several."""
@@ -1047,6 +1052,12 @@ def _ids(place: _Place) -> str:
     held = _held(place)
     files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
     return f"ZooKeeper has the id {place.topic.topic_id}, {files}"
+
+
+def _forgets_ids(place: _Place) -> bool:
+    """Whether nothing but what brokers may hold in memory differs from the topic's id: no file has another one."""
+    known = place.observed.situation.brokers
+    return not _held(place) - {place.topic.topic_id} and any(one.may_hold_another_id for one in known)
 
 
 def _refuses(place: _Place, number: int | None) -> bool:

@@ -43,7 +43,9 @@ OF_LAST_COPIES = (
     kinds.DOWN_WITH_ANOTHER_ID,
 )
 """Kinds about records of which a broker may have the last copy."""
-LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.LEADER_REFUSES_IN_MEMORY, kinds.ISR_REPEATS)
+IN_MEMORY = (kinds.LEADER_REFUSES_IN_MEMORY, kinds.FETCH_REFUSED_IN_MEMORY, kinds.ID_DIFFERS_IN_MEMORY)
+"""Kinds about topic ids that brokers may hold in memory only."""
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
 """Kinds whose way out restarts leaders."""
 
 

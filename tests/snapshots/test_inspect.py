@@ -122,6 +122,20 @@ def leader_keeps_id_in_memory(capture: Capture) -> None:
         state(capture, partition)["isr"] = [leader]
 
 
+def files_are_gone(capture: Capture) -> None:
+    """A controller has sent the ids since the last states, and the topic's znode was written twice."""
+    topic(capture)["version"] = 2
+    capture["controller_epoch"] = 1 + max(state(capture, partition)["controller_epoch"] for partition in (0, 1))
+    for broker in (1, 2, 3):
+        for partition in (0, 1):
+            give_id(capture, broker, partition, None)
+
+
+def files_are_gone_where_fetches_name_ids(capture: Capture) -> None:
+    capture["version"] = "3.9.0"
+    files_are_gone(capture)
+
+
 def isr_is_down(capture: Capture) -> None:
     state(capture).update(leader=-1, isr=[3])
     state(capture, 1).update(leader=1, isr=[1, 2])
@@ -517,6 +531,8 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_refuses: {"leader-refuses-topic-id": ["t-0", "t-1"]},
     leader_refuses_mixed: {"leader-refuses-mixed-topic-ids": ["t-0"]},
     leader_keeps_id_in_memory: {"leader-keeps-topic-id-in-memory": ["t-0", "t-1"]},
+    files_are_gone: {"topic-id-differs-in-memory": ["t-0", "t-1"]},
+    files_are_gone_where_fetches_name_ids: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
     isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
     fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
@@ -628,6 +644,25 @@ def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]
             settled(capture)
 
     assert kinds(changed(change)) == DAMAGES[damage]
+
+
+@pytest.mark.parametrize(("release", "found"), [("2.8.2", set()), ("3.9.0", {"log-without-topic-id"})])
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_files_that_are_gone_matter_where_the_topic_may_have_had_another_id(
+    release: str, found: set[str], is_sent: bool
+) -> None:
+    """In 2.8 a log has no file before a second LeaderAndIsr request, and one topic id needs one write."""
+
+    def change(capture: Capture) -> None:
+        settled(capture)
+        files_are_gone(capture)
+        capture["version"] = release
+        if is_sent or release == "3.9.0":
+            topic(capture)["version"] = 1
+        else:
+            capture["controller_epoch"] -= 1
+
+    assert set(kinds(changed(change))) == found
 
 
 def test_a_mark_hides_no_log_of_a_topic_that_does_not_exist() -> None:

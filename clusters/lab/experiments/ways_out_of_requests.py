@@ -14,7 +14,7 @@ from kwalk.clusters.lab.cluster import LabOptions
 from kwalk.clusters.lab.experiments.damages import FIRST, Scene, new_term, state_by_hand, write_replicas
 from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
-from kwalk.clusters.lab.experiments.recoveries import DELETED, DOWN, RELEASES, REPAIR, roll_brokers
+from kwalk.clusters.lab.experiments.recoveries import DELETED, DOWN, RELEASES, REPAIR, SINCE_3, roll_brokers
 from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_states, read, start_all
 from kwalk.clusters.lab.experiments.ways_out_of_replicas import THREE, reassign
 from kwalk.clusters.lab.processes import wait_until
@@ -224,13 +224,15 @@ def create_the_state(scene: Scene, way_out: str) -> None:
             scene.start(number)
 
 
-def move_the_log_away(scene: Scene, way_out: str) -> None:
-    """Stop the broker that refuses, move the directory away, and start it."""
-    read(re.compile("^stop (broker 3|the broker), move .* away, and start it"), way_out)
-    broker = scene.lab.brokers[3]
-    scene.lab.stop(3)
-    move_away(broker, broker.data / f"{scene.topic}-0")
-    scene.start(3)
+def begin_with_empty_logs(scene: Scene, way_out: str) -> None:
+    """Move the directories of the topic away while their brokers are stopped, as is said of records not wanted."""
+    read(
+        re.compile("to begin with empty logs, move the directories of .* away while their brokers are stopped"), way_out
+    )
+    for number, broker in scene.lab.brokers.items():
+        scene.lab.stop(number)
+        move_away(broker, broker.data / f"{scene.topic}-0")
+        scene.start(number)
 
 
 def restart_each(scene: Scene, way_out: str) -> None:
@@ -362,14 +364,17 @@ EXPERIMENTS = (
     advised(
         "isr-member-refuses",
         "A topic is created while a broker has the log of an earlier one of its name",
-        Advised(refusing_member, "isr-member-refuses", move_the_log_away, repaired=RELEASES),
+        Advised(refusing_member, "isr-member-refuses", begin_with_empty_logs, repaired=SINCE_3),
         DELETED,
     ),
-    advised(
-        "leader-keeps-topic-id-in-memory",
-        "The next controllers mint another topic id, and partition.metadata is removed while brokers run",
-        Advised(ids_in_memory, "leader-keeps-topic-id-in-memory", restart_each, repaired=RELEASES),
-        REPAIR,
+    *(
+        advised(
+            kind,
+            "The next controllers mint another topic id, and partition.metadata is removed while brokers run",
+            Advised(ids_in_memory, kind, restart_each, repaired=releases),
+            REPAIR,
+        )
+        for kind, releases in (("fetch-by-id-refused-in-memory", SINCE_3), ("topic-id-differs-in-memory", ("2.8.2",)))
     ),
     advised(
         "partition-state-is-lost",

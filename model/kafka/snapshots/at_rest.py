@@ -39,6 +39,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_of_an_earlier_topic,
     later_than_deletion,
     lost_state,
+    may_hold_another_id,
     refuses_all,
     symptoms,
 )
@@ -106,6 +107,7 @@ class BrokerSituation:
         cached_id: the number of the topic id in its metadata cache.
         earlier: whether its log is one of an earlier topic of the name, which refuses all requests.
         offline: whether its process runs, and the disk of the log has failed: for the partition it counts as down.
+        may_hold_another_id: whether its partition.metadata was removed while it ran, and it may hold another topic id.
     """
 
     alive: bool
@@ -121,6 +123,7 @@ class BrokerSituation:
     cached_id: int | None
     earlier: bool = False
     offline: bool = False
+    may_hold_another_id: bool = False
 
 
 @frozen
@@ -271,6 +274,7 @@ class Situations:
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
                 earlier=state is not None and refuses_all(capture, topic, directory),
+                may_hold_another_id=b not in offline and may_hold_another_id(capture, topic, partition, b),
                 offline=b in offline,
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
@@ -682,7 +686,10 @@ def arrangements_of(
     inferred = infer(capture, focus)
     numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
     earlier = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.earlier)
-    start = _AtRest(capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier)
+    unknown = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.may_hold_another_id)
+    start = _AtRest(
+        capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier, unknown=unknown
+    )
     scope = scope_of_situation(situation, brokers, needs)
     found: list[Callable[[Cluster], None]] = [
         partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
@@ -802,12 +809,17 @@ class _AtRest(InferredStart):
     """What is inferred of a cluster at rest: a leader that never took up the present leader epoch does not lead.
 
     Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not. Logs of `earlier`
-    topics of the name take part in nothing. A partition without a state that brokers answer for is one of an earlier
-    topic, of whose removal they were not informed: they lead and follow as before.
+    topics of the name take part in nothing; brokers that are `unknown` may hold another topic id. A partition without a
+    state that brokers answer for is one of an earlier topic, of whose removal they were not informed: they lead and
+    follow as before.
     """
 
     leads: bool = True
     earlier: frozenset[int] = frozenset()
+    unknown: frozenset[int] = frozenset()
+
+    def may_hold_another_id(self, broker: int, partition: int) -> bool:
+        return broker in self.unknown
 
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         if broker in self.earlier:

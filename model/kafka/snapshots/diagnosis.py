@@ -316,6 +316,22 @@ def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
     return directory.topic_id not in (None, topic.topic_id)
 
 
+def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: int) -> bool:
+    """Whether an ISR member that runs, without partition.metadata, may hold another id in memory than the topic has.
+
+    Its log has had the topic's id or an earlier one, so that the file was removed while the broker ran: since 3.0 a log
+    gets its id with the first LeaderAndIsr request, in 2.8 at the latest when a controller takes over, as it has if its
+    epoch is above that of the state, which changes when a member restarts.
+    """
+    state, log = topic.states.get(partition), capture.directory(broker, topic.name, partition)
+    if state is None or log is None or log.topic_id is not None or log.is_garbled or broker not in state.isr:
+        return False
+    if topic.topic_id is None or is_as_created(topic) or not has_topic_ids(capture.version):
+        return False
+    was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
+    return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
+
+
 @cache
 def has_topic_ids(version: str) -> bool:
     """Whether topics have ids (KIP-516, 2.8): brokers before do not read those of znodes and of partition.metadata."""

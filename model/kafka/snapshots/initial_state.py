@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     each,
+    may_hold_another_id,
     partitions,
     remembered_ids,
     symptoms,
@@ -146,7 +147,7 @@ class InferredMemory(Enum):
     NO_ID = 0
     """It never had an id, or restarted after its file was removed."""
     KEPT_ID = 1
-    """Its file was removed while it ran."""
+    """Its file was removed while it ran; where it may be another id than the topic has, it is."""
 
 
 @frozen
@@ -198,8 +199,14 @@ class InferredState:
         state = self.focus.topic.states.get(partition)
         if state is not None and partition in self.focus.symptoms.broken:
             return UNKNOWN_ID if broker in state.isr or memory is InferredMemory.KEPT_ID else None
+        if memory is InferredMemory.KEPT_ID and self.may_hold_another_id(broker, partition):
+            return UNKNOWN_ID
         seen_again = self.checked_at_first or (state is not None and state.leader_epoch > 0)
         return self.context_id if memory is InferredMemory.KEPT_ID and seen_again else None
+
+    def may_hold_another_id(self, broker: int, partition: int) -> bool:
+        """Whether a running broker without partition.metadata may hold another id than the topic has."""
+        return may_hold_another_id(self.capture, self.focus.topic, partition, broker)
 
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         epoch, state = self.leader_epoch(partition), self.focus.topic.states.get(partition)

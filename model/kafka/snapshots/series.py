@@ -177,9 +177,11 @@ def arrange_as_shown(cluster: Cluster, believed: InferredStart, scope: Scope) ->
 
 def histories(inferred: InferredStart) -> Iterator[InferredStart]:
     """Yield what brokers may have done and hold in memory, where the capture does not show it."""
-    for kept in _subsets(_without_files(inferred)):
+    unknown = _without_files(inferred)
+    same = frozenset(b for b in unknown if any(inferred.may_hold_another_id(b, p) for p in inferred.focus.partitions))
+    for kept in (one | other for other in dict.fromkeys((frozenset(), same)) for one in _subsets(unknown - same)):
         remembering = evolve(inferred, kept=kept)
-        for bounced in _subsets(_refusing(remembering)):
+        for bounced in _subsets(_refusing(remembering) - same):  # a restart would have written the files
             yield evolve(remembering, bounced=bounced)
 
 
