@@ -62,7 +62,7 @@ def replicas_are_dead(scene: Scene) -> None:
     scene.gone |= {1, 3}
 
 
-def request_beside_a_silent_controller(scene: Scene, path: str) -> None:
+def request_beside_a_silent_controller(scene: Scene, request: str) -> None:
     """Pause the controller, which leads nothing, and request an election or a deletion in ZooKeeper."""
     lab = scene.lab
     scene.create({0: [1, 2]})
@@ -70,9 +70,9 @@ def request_beside_a_silent_controller(scene: Scene, path: str) -> None:
     new_term(scene, 1)
     lab.move_controller(3)
     lab.pause(3)
-    content = {"version": 1, "partitions": [{"topic": scene.topic, "partition": 0}]} if path == ELECTION else {}
-    lab.zk.do(create(path, json.dumps(content).encode()))
-    lab.note(f"broker 3, the controller, is paused, and {path} is created")
+    content = {"version": 1, "partitions": [{"topic": scene.topic, "partition": 0}]} if request == ELECTION else {}
+    lab.zk.do(create(request, json.dumps(content).encode()))
+    lab.note(f"broker 3, the controller, is paused, and {request} is created")
 
 
 def failing_failover(scene: Scene) -> None:
@@ -306,7 +306,7 @@ EXPERIMENTS = (
         "request-waits",
         "A preferred election is requested in ZooKeeper while the controller is silent",
         Advised(
-            partial(request_beside_a_silent_controller, path=ELECTION),
+            partial(request_beside_a_silent_controller, request=ELECTION),
             "request-waits",
             fail_over,
             requested,
@@ -317,7 +317,7 @@ EXPERIMENTS = (
         "deletion-mark-without-topic",
         "A topic that does not exist is marked for deletion while the controller is silent",
         Advised(
-            partial(request_beside_a_silent_controller, path=MARK),
+            partial(request_beside_a_silent_controller, request=MARK),
             "deletion-mark-without-topic",
             fail_over,
             marked,
