@@ -32,7 +32,7 @@ from kwalk.model.language import KwalkError
 THREE: Mapping[int, list[int]] = {0: [1, 2, 3]}
 EACH: Mapping[int, list[int]] = {0: [1, 2, 3], 1: [2, 3, 1], 2: [3, 1, 2]}
 """Partitions of which each broker leads one."""
-BUT = re.compile(r"reassign \S+-(\d+) to its replicas but brokers? ([\d, and]+) \([^)]*--execute\), and then back")
+BUT = re.compile(r"reassign \S+-(\d+) to its replicas but brokers? ([\d, and]+) \([^)]*--execute\), (?:and )?then back")
 STOP = re.compile(r"stop broker (\d+) with a controlled shutdown")
 ELECTED = re.compile(
     r"an unclean election of brokers? (\d+)[^,;]*(?:, once started)?"
