@@ -947,7 +947,7 @@ VERBS = {
     kinds.CATCHING_UP.name: ("is", "are"),
     kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),
-    kinds.ID_DIFFERS_IN_MEMORY.name: ("may differ", "may differ"),
+    kinds.ID_DIFFERS_IN_MEMORY.name: ("has another in memory", "have another in memory"),
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }
 """By kind, the verb for one broker and for several."""
