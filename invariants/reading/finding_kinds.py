@@ -164,7 +164,7 @@ FETCH_REFUSED = FindingKind(
 FETCH_REFUSED_IN_MEMORY = evolve(
     FETCH_REFUSED,
     name="fetch-by-id-refused-in-memory",
-    title="the leader refuses fetches that name ZooKeeper's topic id: it has another one in memory, and not on disk",
+    title="the leader refuses fetches that name ZooKeeper's topic id: it has another one in memory",
     way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
     cause=LEADER_REFUSES_IN_MEMORY.cause,
 )
@@ -917,7 +917,7 @@ IDS_NOT_READ = evolve(
 ID_DIFFERS_IN_MEMORY = evolve(
     ID_DIFFERS,
     name="topic-id-differs-in-memory",
-    title="replicas have another topic id than ZooKeeper in memory, and not on disk",
+    title="replicas have another topic id than ZooKeeper in memory",
     way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
     cause=LEADER_REFUSES_IN_MEMORY.cause,
 )

@@ -63,6 +63,8 @@ def only(found: Problem, *worlds: str) -> Problem:
         (damages.id_differs, [f"write-topic-id t {OLD_ID}", "fail-over"]),
         (damages.leader_refuses, [f"write-topic-id t {OLD_ID}", "fail-over"]),
         (damages.ids_are_mixed, ["restart-without-metadata-files t 1 2 3"]),
+        (damages.files_are_edited, ["restart 1 2 3"]),
+        (damages.files_are_gone_and_fetches_refused, ["restart 1 2 3"]),
         (damages.leader_is_stuck, ["fail-over"]),
         (damages.isr_is_down, ["start-broker 3"]),
         (damages.orphaned_log, ["move-directories gone 2"]),
