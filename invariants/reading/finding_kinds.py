@@ -168,6 +168,15 @@ FETCH_REFUSED_IN_MEMORY = evolve(
     way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
     cause=LEADER_REFUSES_IN_MEMORY.cause,
 )
+FETCH_REFUSED_NOT_READ = evolve(
+    FETCH_REFUSED,
+    name="fetch-by-id-refused-not-read",
+    title="the leader refuses fetches that name ZooKeeper's topic id, and its log directory was not read",
+    properties=(),
+    way_out="take a snapshot with the log directories (--logs): partition.metadata decides; restart no broker before",
+    cause="the topic's znode has lost its id and got another one, or partition.metadata was edited as the broker ran",
+    acts=Act.NONE,
+)
 FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
     name="fetch-by-id-refused-mixed-topic-ids",
@@ -1283,6 +1292,7 @@ KINDS = (
     RECORDS_ELSEWHERE,
     FETCH_REFUSED,
     FETCH_REFUSED_IN_MEMORY,
+    FETCH_REFUSED_NOT_READ,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
     STALE_IN_ISR,

@@ -34,6 +34,7 @@ from kwalk.model.kafka.snapshots.capture import (
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
+    agrees_in_memory,
     assigns_ids_at_once,
     brokers,
     disks_of_others,
@@ -578,6 +579,9 @@ class Findings:
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
             yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
+        elif self._refuses_unread(place):
+            text = f"{_isr(place)}; ZooKeeper has the id {place.topic.topic_id}"
+            yield self._observed(kinds.FETCH_REFUSED_NOT_READ, place, text)
         if "isr_members_live" in broken:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
@@ -851,6 +855,13 @@ class Findings:
         if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
             text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
             yield self._observed(kinds.ID_SENT, place, text)
+
+    def _refuses_unread(self, place: _Place) -> bool:
+        """Whether the leader refused a fetch by ZooKeeper's topic id, and nothing shows which one its file has."""
+        leader, where = place.topic.states[place.partition].leader, (place.topic.name, place.partition)
+        if leader is None or self.capture.shows(leader, *where):
+            return False
+        return agrees_in_memory(self.capture, place.topic, place.partition, leader) is False
 
     # Observations.
 

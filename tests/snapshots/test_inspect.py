@@ -154,6 +154,12 @@ def files_are_edited(capture: Capture) -> None:
     fetches_answer(capture, INCONSISTENT_TOPIC_ID)
 
 
+def fetches_are_refused_and_logs_not_read(capture: Capture) -> None:
+    fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+    for broker in capture["brokers"].values():
+        broker["dirs"] = None
+
+
 def isr_is_down(capture: Capture) -> None:
     state(capture).update(leader=-1, isr=[3])
     state(capture, 1).update(leader=1, isr=[1, 2])
@@ -553,6 +559,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     files_are_gone_where_fetches_name_ids: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
     files_are_gone_and_fetches_refused: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
     files_are_edited: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
+    fetches_are_refused_and_logs_not_read: {"fetch-by-id-refused-not-read": ["t-0", "t-1"]},
     isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
     fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},

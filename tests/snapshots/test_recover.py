@@ -99,6 +99,12 @@ def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:
     assert plan_recovery(problem(damages.dead_in_isr)).healthy
 
 
+def test_no_restart_is_planned_where_the_id_on_disk_was_not_read() -> None:
+    """With another id on disk a restart leaves the partition without a leader."""
+    found = problem(damages.fetches_are_refused_and_logs_not_read)
+    assert not found.worlds and "fetch-by-id-refused-not-read" in found.uncovered
+
+
 def test_the_id_that_is_written_must_fit_all_partitions_of_the_topic() -> None:
     """After the failover of 2.8.2 old partitions have the old id in files, new ones the new id."""
     found = recovery_problem(FILES["scenario-01-08g-controller-failover-again"])

@@ -347,9 +347,9 @@ def agrees_in_memory(capture: Capture, topic: Topic, partition: int, broker: int
 
 
 def holds_another_id(capture: Capture, topic: Topic, partition: int, broker: int) -> bool:
-    """Whether a running broker's log has another id in memory than the topic, which no file of it shows."""
+    """Whether a running broker's log has another id in memory than the topic, and its partition.metadata has not."""
     log = capture.directory(broker, topic.name, partition)
-    if log is None or log.topic_id not in (None, topic.topic_id):
+    if log is None or log.topic_id not in (None, topic.topic_id) or not capture.shows(broker, topic.name, partition):
         return False
     return agrees_in_memory(capture, topic, partition, broker) is False
 
