@@ -36,6 +36,40 @@ def moved_log_has_all_records(before: MovingReplica, after: MovingReplica) -> bo
     return is_copied and after.base == before.future_base
 
 
+@step(
+    symptom="a replica has other records than its leader after a move to another log directory",
+    log="none: kafka-dump-log.sh shows records of an earlier leader epoch",
+)
+def moved_log_has_the_same_records(before: MovingReplica, after: MovingReplica) -> bool:
+    """The copy that replaces a log has no record that the log has not."""
+    premise(before.phase is not MovePhase.DONE and after.phase is MovePhase.DONE)
+    return before.agreed_end == before.end
+
+
+@step(
+    symptom="a replica has other records than its leader after a move to another log directory",
+    log="none: kafka-dump-log.sh shows records of an earlier leader epoch",
+)
+def logs_are_truncated_to_what_they_share(before: MovingReplica, after: MovingReplica) -> bool:
+    """A log that gets another leader keeps what is replicated; its copy is then truncated to what both logs have."""
+    is_cut = before.divergences < after.divergences
+    premise(is_cut or (before.phase is MovePhase.TRUNCATING and after.phase is not MovePhase.TRUNCATING))
+    if is_cut:
+        phase = MovePhase.TRUNCATING if before.phase is MovePhase.FETCHING else before.phase
+        is_log = after.end == before.high_watermark < before.end and (after.base < after.end or after.base == 0)
+        shares = after.agreed_end == min(before.agreed_end, after.end) and after.future_end == before.future_end
+        return is_log and shares and after.phase is phase and after.fetch_offset <= before.fetch_offset
+    is_base = after.future_base == before.future_base if before.future_base < after.future_end else True
+    is_within = after.future_base < after.future_end or after.future_base == 0
+    return after.fetch_offset == after.future_end == after.agreed_end == before.agreed_end and is_base and is_within
+
+
+@reachable()
+def diverged_replica_is_moved(replica: MovingReplica) -> bool:
+    """A log that was truncated during its move is replaced by a copy with as many records as before."""
+    return replica.phase is MovePhase.DONE and replica.divergences > 0 and replica.end > replica.high_watermark
+
+
 @when_quiescent(
     symptom="producers with acks=all wait for their timeout after a move to another log directory",
     log="none: the leader's end offset is above its high watermark",

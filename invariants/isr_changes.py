@@ -147,3 +147,22 @@ def follower_has_left_and_joined(partition: IsrPartition) -> bool:
 def change_is_fenced(partition: IsrPartition) -> bool:
     """An election comes before a change that is in flight."""
     return partition.in_flight is not None and partition.in_flight.epoch < partition.znode.epoch
+
+
+@step(
+    symptom="a replica joins the ISR without the records of its leader",
+    log="none",
+)
+def emptied_replica_is_outside_the_isr(before: IsrPartition, after: IsrPartition) -> bool:
+    """A replica whose disk is replaced is outside the ISR, and has to copy all; a request under way is from before."""
+    premise(before.disks < after.disks or (before.follower_end > 0 and after.follower_end == 0))
+    is_outside = not before.znode.has_follower and before.request is None and after.znode == before.znode
+    is_lost = before.follower_end > 0 and after.follower_end == 0 and after.is_behind and after.disks > before.disks
+    return is_outside and is_lost and after.is_replaced == (before.in_flight is not None)
+
+
+@reachable()
+def emptied_replica_joins_again(partition: IsrPartition) -> bool:
+    """A replica whose disk was replaced has all records again, and is in the ISR."""
+    is_full = partition.follower_end == partition.end > 0 and not partition.is_behind
+    return partition.disks > 0 and partition.znode.has_follower and is_full

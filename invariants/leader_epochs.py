@@ -329,3 +329,14 @@ def answer_is_where_the_epoch_ends(before: EpochPartition, after: EpochPartition
 def replica_leads_when_its_answer_comes(partition: EpochPartition) -> bool:
     """A replica was elected while its fetcher has an answer of the former leader."""
     return partition.leader is not None and partition.replicas[partition.leader].late_answer is not None
+
+
+@reachable()
+def asked_leader_leads_again(partition: EpochPartition) -> bool:
+    """A leader leads again whose answer of an earlier leader epoch has not come yet; what it asks for is committed."""
+    return any(
+        replica.late_answer is not None
+        and replica.asked_leader == partition.leader
+        and replica.late_answer.end_offset < replica.high_watermark
+        for replica in partition.replicas
+    )

@@ -555,6 +555,7 @@ REPLICATION_TRIALS = (
         about="The ISR of another partition has a broker too many.",
     ),
     Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
+    Trial("leader-epochs-stale-answer", variant="3.9.1", about="An answer comes in a later leader epoch."),
     Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
     Trial("leader-epochs-deleted-records", variant=LATEST, about="Records are deleted, and a fetcher truncates."),
     Trial(
@@ -577,6 +578,7 @@ OF_REPLICATION = (
     "cleaner_rate",
     "delay_answer",
     "handle_late_answer",
+    "is_asked_again",
     "ask_for_end",
     "commit_alone",
     "delete_records",
@@ -603,6 +605,7 @@ PRODUCER_TRIALS = (
 MOVE_TRIALS = (
     Trial("log-move", variant=LATEST, about="A replica moves to another log directory."),
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
+    Trial("log-move-diverged", variant=LATEST, bounds={"offsets": 3}, about="The same, of a log that diverges."),
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
 
@@ -640,6 +643,7 @@ LOG_FILE_TRIALS = (
     Trial("log-move-late-update", variant=LATEST, about="A high watermark rises late, while a log moves."),
     Trial("log-created-again", variant=LATEST, about="A topic with a log directory for itself is created again."),
     Trial("log-created-again-unflushed", variant=LATEST, about="The same, and the machine crashes."),
+    Trial("log-copy-damaged", variant=LATEST, about="A batch is damaged on its way to a follower."),
     Trial(
         "log-largest-timestamp", variant=LATEST, bounds={"offsets": 6}, about="Records with timestamps of their own."
     ),
@@ -659,11 +663,18 @@ OF_LOG_FILES = (
     "end_update",
     "create_again",
     "append_compressed",
+    "damage_response",
 )
 """These functions."""
 
 PARTITION_TRIALS = (
     Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
+    Trial(
+        "isr-changes-replaced-disk",
+        variant=LATEST,
+        flags={"isr_changes_name_broker_epochs": True},
+        about="The same, where the follower loses its log.",
+    ),
     Trial("log-empty-batches", variant=LATEST, about="A cleaning leaves empty batches."),
     Trial("log-empty-batches", variant=LATEST, bounds={"reuses": 1}, about="The same, of a group coordinator."),
     Trial("log-deleted-key", variant=LATEST, about="A key is deleted behind a producer's last record."),

@@ -1,4 +1,4 @@
-"""The page `history.md`: a verdict for each commit of Kafka's logs, groups and controller, from two tables."""
+"""The page `history.md`: verdicts on the commits of Kafka's logs, groups, controller and fetchers, from two tables."""
 
 from __future__ import annotations
 
@@ -29,18 +29,25 @@ VERDICTS = {
     "refactoring": "the same behaviour in other words",
     "tests and documents": "no product code",
 }
-HEAD = """# The history of logs, groups and the controller
+HEAD = """# The history of logs, groups, fetchers and the controller
 
 Every commit of March 2016 to 3.9.0 that touches the log layer (`kafka.log`, `storage.internals.log`, the caches of
 leader epochs and the checkpoint files), the group coordinator (`kafka.coordinator.group`), or, from January 2016, the
 controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.zookeeper`, `kafka.admin`, `Partition`,
-`ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), with one verdict each. A
-verdict is by the *diff*, or by the *report* that the commit names. `make docs` writes this page from
-`docs/generate/history.toml` and `docs/generate/history.tsv`.
+`ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), or fetchers and delayed
+requests (`AbstractFetcherThread`, `ReplicaFetcherThread`, `ReplicaAlterLogDirsThread` and their managers and end
+points, `FetchSession`, `DelayedOperation` and its kinds, timers, `ReplicationQuotaManager`), with one verdict each. A
+commit is in the first part that it touches. A verdict is by the *diff*, or by the *report* that the commit names.
+`make docs` writes this page from `docs/generate/history.toml` and `docs/generate/history.tsv`.
 
 ## Reports that the models lack
 """
-PARTS = {"logs": "Logs", "groups": "Groups", "controller": "Controller and replication"}
+PARTS = {
+    "logs": "Logs",
+    "groups": "Groups",
+    "controller": "Controller and replication",
+    "fetchers": "Fetchers and delayed requests",
+}
 
 
 @frozen

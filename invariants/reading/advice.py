@@ -68,6 +68,7 @@ ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them i
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
 LATEST = "the last record of the later leader epoch, or else the longer log"
+REASSIGN = "kafka-reassign-partitions.sh --execute"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_IN_MEMORY)
 DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
@@ -183,6 +184,8 @@ class Advice:
         made = self._of_kind(kind, seen, places)
         if kind in DIFFERING and fetches_by_topic_id(self.capture.version):
             made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+        if kind is kinds.ID_DIFFERS and places and self._is_sent_own_id(places):
+            made = evolve(made, later=f"after the next failover of the controller, {made.later}")
         if kind in DIFFERING and all(self._can_lead(one) for one in seen):
             made = evolve(made, later=made.later.replace(kinds.NO_LEADER, kinds.OTHERS_LEAD))
         if kind is kinds.ID_SENT and any(one.kind in REFUSED for one in self.observations):
@@ -206,9 +209,22 @@ class Advice:
         if self.capture.controller is None and "delete /controller" in made.way_out:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())
             made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        if not self.capture.live and "fail the controller over" in made.way_out:
+            way_out = made.way_out.replace("fail the controller over", "start brokers")
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.START)
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
-        way_out = "; but first ".join([made.way_out, *first])
-        return evolve(made, way_out="; ".join([way_out, *self._if_gone(kind, seen)]))
+        way_out = "; ".join(["; but first ".join([made.way_out, *first]), *self._if_gone(kind, seen)])
+        if self.capture.is_moving:
+            way_out = way_out.replace(REASSIGN, f"{REASSIGN} --additional{self._later_tool()}")
+        return evolve(made, way_out=way_out)
+
+    def _later_tool(self) -> str:
+        """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
+        return " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
+
+    def _is_sent_own_id(self, places: Iterable[PartitionLogs]) -> bool:
+        """Whether the controller sends the ids that the logs have, until another one reads ZooKeeper's."""
+        return all(sent_id(self.capture, place.topic) in place.ids for place in places)
 
     def _can_lead(self, one: Observation) -> bool:
         """Whether a live ISR member has a log with the topic's id, of a partition where replicas have another one."""
@@ -225,6 +241,8 @@ class Advice:
         if kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
+        elif kind is kinds.ID_MISSING and (named := list(self._written_ids(observations))):
+            made = evolve(kind, way_out=f"{kind.way_out}: {listed(named)}")
         elif kind in OF_STRAYS:
             made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
@@ -270,6 +288,14 @@ class Advice:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
 
+    def _written_ids(self, observations: Iterable[Observation]) -> Iterator[str]:
+        """Yield which id to write into a znode that has none, where a broker has a log of another topic."""
+        for one in observations:
+            apart = any(place.apart for (name, _), place in self.logs.items() if name == one.fields["topic"])
+            ids = self._ids(self.capture.topics[one.fields["topic"]]) if apart else set()
+            if len(ids) == 1:
+                yield f"{min(ids)} into that of {one.subject}"
+
     def _former_cluster(self) -> str:
         """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
         known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
@@ -285,6 +311,8 @@ class Advice:
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        if not self.capture.live:
+            return "start a broker, which becomes the controller"
         others = [b for b in self.capture.live if b not in self.alone]
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
@@ -343,8 +371,10 @@ class Advice:
                 elected = self._elected(topic, number, replicas)
                 others.append(
                     f"no member of the ISR of {one.subject} is a replica, and all are down: no start of "
-                    f"{brokers(dead, 'or')} ends it, as Kafka elects replicas only. What only they have is lost with "
-                    f"an unclean election{f' of {elected}' if elected else ''}, or a state znode that names a replica"
+                    f"{brokers(dead, 'or')} ends it, as Kafka elects replicas only. If one can start with its log, "
+                    "write it into the replicas in the topic's znode, with the data version that was read, start it, "
+                    "then fail the controller over. Otherwise what only they have is lost with an unclean election"
+                    f"{f' of {elected}' if elected else ''}, or a state znode that names a replica"
                 )
                 continue
             if kind.way_out not in others:
@@ -403,6 +433,8 @@ class Advice:
             isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
             for broker, best in lagging_members(self.capture, place.topic, partition).items():
                 late.setdefault((best, broker), []).append(place)
+            is_copied = len(place.topic.partitions.get(partition, ())) > 1
+            loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
@@ -413,17 +445,19 @@ class Advice:
                         has = "is empty, and others have records"
                     if has_lost_its_end(self.capture, place.topic, partition, broker):
                         has = "has lost its end: one that copied it is longer"
-                    bad.setdefault(broker, f"its log of {place.name} {has}")
+                    bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
                     why = f"its log of {place.name} is empty, and that of another ISR member not shown"
-                    bad.setdefault(broker, why)
+                    bad.setdefault(broker, why + loses)
                     own[broker] = ""
+        short = (one for one in self.observations if one.kind in kinds.OF_LACKING)  # no plan has them
+        lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
-            f"do not start broker {broker}: {why}, and the other replicas would lose the records that it does not "
-            f"have; find the disk with its log, or follow kwalk diagnose --plan{own[broker]}"
+            f"do not start broker {broker}: {why}; find the disk with its log, or "
+            f"{'see how others get its place' if broker in lacking else 'follow kwalk diagnose --plan'}{own[broker]}"
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
@@ -492,6 +526,8 @@ class Advice:
     def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
         """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
         own = {one.fields.get("topic") for one in observations}
+        if acts & Act.START and self.capture.controller not in self.capture.live:
+            acts |= Act.FAIL_OVER  # who starts becomes the controller
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
             by_broker: dict[str, list[str]] = {}
@@ -500,6 +536,10 @@ class Advice:
                 by_broker.setdefault(broker, []).append(hazard.place(one))
             for broker, names in by_broker.items():
                 yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+        disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
+        if kind is kinds.LOG_WITHOUT_ID and disputed:
+            of = listed(sorted(topic_label(str(name)) for name in disputed))
+            yield f"see to the topic id of {of}: the log takes the one that the controller sends"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -566,13 +606,14 @@ class Advice:
             for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
                 isr = topic.states[number].isr if number in topic.states else ()
                 failed = offline_replicas(self.capture, topic, number)
+                removed = topic.moving[number].removing if number in topic.moving else ()
                 is_led = any(self.capture.brokers[m].alive and m not in failed for m in isr)
                 for b in gone if isr else ():
                     if b in isr and not is_led:
                         lost[topic.name, number] = topic, number
                     elif b in replicas and not is_led:
                         spare.add(b)  # what the ISR had may be left on its disk only
-                    elif b in replicas:
+                    elif b in replicas and b not in removed:
                         others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
                         served[b] = served.get(b, True) and bool(others)
         alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
@@ -584,7 +625,7 @@ class Advice:
             to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
             yield (
                 f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
-                f"replicas to {to} (kafka-reassign-partitions.sh --execute): live ISR members have what was "
+                f"replicas to {to} ({REASSIGN}): live ISR members have what was "
                 "acknowledged"
             )
         yield from self._losses([*lost.values()])
@@ -627,6 +668,7 @@ class Advice:
         for one in self.observations:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
+            having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
             goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
             if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)
@@ -650,7 +692,7 @@ class Advice:
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             gone = [b for b in isr if is_disk or not self.capture.brokers[b].alive]
-            if not gone:
+            if not gone or (is_disk and self._are_at_hand(topic, number)):
                 continue
             what = f"the disk{'s' * (len(gone) > 1)} of {brokers(gone)}" if is_disk else brokers(gone)
             condition = f"if {what} {each(gone, 'is', 'are')} gone for good"
@@ -793,6 +835,8 @@ class Advice:
                 )
                 if len(ids) > 1 or self._others(topic):
                     keeping = removing
+                elif refusing := refused_at_start(self.capture, topic):
+                    keeping += f", and restart {brokers(refusing)}"
                 is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in again)
                 is_whole = {place.partition for place in again} >= topic.partitions.keys()
                 logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
@@ -806,10 +850,14 @@ class Advice:
                 if self._others(topic):
                     why = f"the logs of {label} have the id of {listed(self._others(topic))}, and two topics must not"
                 yield f"{why}: {removing}"
-            elif ids and topic.topic_id is not None and topic.topic_id not in ids:
+            elif (
+                ids
+                and topic.topic_id not in ids
+                and (topic.topic_id or sent_id(self.capture, topic) not in (None, *ids))
+            ):
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
                 restarting |= set(refused_at_start(self.capture, topic))
-            elif sent_id(self.capture, topic) not in (None, topic.topic_id):
+            elif topic.topic_id is not None and sent_id(self.capture, topic) not in (None, topic.topic_id):
                 yield f"fail the controller over: the znode of {label} has the id of the logs already"
         if writes:
             why = "a log that has refused the first request of its process is offline until the process ends"
@@ -824,6 +872,8 @@ class Advice:
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
                 wanted, others = self._state_above(place.topic, place.partition, ahead)
+                if {*ahead} - {*place.topic.partitions.get(place.partition, ())}:  # only replicas are asked to lead
+                    wanted += f", and the replicas {listed([str(b) for b in ahead])} in the topic's znode"
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
@@ -886,18 +936,28 @@ class Advice:
 
     def _choosing(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away for each choice between logs with different records."""
-        alike: dict[tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...], list[str]] = {}
+        alike: dict[tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...], str], ...], list[str]] = {}
         for place in places:
-            choices = tuple((choice.keeps, tuple(place.moved_together(choice.keeps))) for choice in place.choices)
+            kept = [choice.keeps for choice in place.choices]
+            choices = tuple((keeps, tuple(place.moved_together(keeps)), self._fitted(place, keeps)) for keeps in kept)
             alike.setdefault(choices, []).append(place.name)
         for choices, names in alike.items():
             ways = []
-            for keeps, moved in choices:
+            for keeps, moved, fitted in choices:
                 may_move = all(self._may_move(hosts, keeps) for hosts in moved)
                 steps = self._each_moved(dict.fromkeys(moved, names)) if may_move else [f"{PLANNED} what to do"]
-                ways.append(f"to keep those of {brokers(keeps)}, {', and '.join(steps)}")
+                ways.append(f"to keep those of {brokers(keeps)}, {fitted}{', and '.join(steps)}")
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
+
+    def _fitted(self, place: PartitionLogs, keeps: Sequence[int]) -> str:
+        """Return what comes first where logs with another topic id than those of the first choice are kept."""
+        if not {place.lineages.logs[b].topic_id for b in keeps} - {None, *place.ids}:
+            return ""
+        removed = f"remove partition.metadata of {place.name} on {brokers(keeps)} while stopped, "
+        ahead = epochs_ahead(self.capture, place.topic, place.partition, keeps)
+        above = self._state_above(place.topic, place.partition, ahead)[0] if ahead else ""
+        return f"write the state of {place.name} with {above}, " * bool(ahead) + removed
 
     def _each_moved(self, by_hosts: Mapping[tuple[int, ...], Sequence[str]]) -> Iterator[str]:
         """Yield how logs are moved away, by the brokers on which they are moved at once."""
@@ -1088,9 +1148,8 @@ class Advice:
         if leads and needed and any(b in live for b in members):
             first = f"{keep}inspect again; if it is still so, " if state.leader in having else f"{copy}; then "
             return (
-                f"{first}reassign {one.subject} to its replicas but {brokers(running)} (kafka-reassign-partitions.sh "
-                f"--execute), and then back; do not stop {brokers(needed)}: it leads other partitions with records "
-                "that ISR members lack"
+                f"{first}reassign {one.subject} to its replicas but {brokers(running)} ({REASSIGN}), then "
+                f"back; do not stop {brokers(needed)}: it leads other partitions with records that ISR members lack"
             )
         if leads and state.leader in having:
             return keep + (
@@ -1203,6 +1262,8 @@ class Advice:
     def _of_states(self, observations: Iterable[Observation]) -> str:
         """Return which states partitions need whose states are older than their logs."""
         wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
+        observations = list(observations)
+        hosts = [(one, broker) for one in observations for broker in one.fields["brokers"].split()]
         for one in observations:
             topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
             known = newest_logs(self.capture, topic, number)
@@ -1220,11 +1281,18 @@ class Advice:
             if others
         )
         topics = {one.fields["topic"] for one in observations}
+        ahead = (
+            self._log(int(b), self.capture.topics[o.fields["topic"]], int(o.fields["partition"])) for o, b in hosts
+        )
+        is_other = (
+            "; if they are of an earlier topic of the name, move them away while their brokers are stopped, instead"
+        )
+        is_other *= any(log is not None and log.topic_id is None for log in ahead)
         return (
             f"neither stop nor start a broker before this is done; {first}if the logs of "
             f"{listed([name for name, *_ in wanted])} are of the present {each(topics, 'topic', 'topics')}, write "
             f"{each(wanted, 'this state znode', 'these state znodes')}, with the data version that was read: "
-            f"{_states(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}"
+            f"{_states(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}{is_other}"
         )
 
     def _informed(self) -> str:
@@ -1253,7 +1321,7 @@ class Advice:
         kept = [name for name in found if name in outside]
         if not kept:
             return way_out
-        only = f"do not restart the leader of {listed(kept)}, which no replica could follow: first make it a replica"
+        only = f"do not restart the leader of {listed(kept)} before its ISR and its leader are replicas"
         return only if len(kept) == len(found) else f"{way_out}; but {only}"
 
     def _with_logs(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
@@ -1335,11 +1403,10 @@ class Advice:
                     why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
                     kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
         if kind is kinds.REASSIGNMENT_WAITS:
-            tool = " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
-            cancel = "" if kept else f", or cancel the reassignment (--cancel{tool})"
+            cancel = "" if kept else f", or cancel the reassignment (--cancel{self._later_tool()})"
             yield (
                 "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
-                f"(kafka-reassign-partitions.sh --execute){cancel}"
+                f"({REASSIGN}){cancel}"
             )
         for why, names in list(kept.items())[:MOST]:
             yield f"do not cancel the reassignment of {listed(names)}: {why}"
@@ -1401,6 +1468,9 @@ class Advice:
         moved = self._of_moved_disk(topic, number, hosts)
         if moved:
             return f"leave {one.subject} on {where} as it is: the disk may be that of {moved}, a replica that is gone"
+        place = self.logs.get((one.fields["topic"], number))
+        if place is not None and place.is_created_again and {*map(int, hosts)} & {*place.kept}:
+            return f"leave {one.subject} on {where} as it is, until you have chosen which records it is to have"
         members = [b for b in hosts if state is not None and int(b) in (state.leader, *state.isr)]
         if members:
             return (

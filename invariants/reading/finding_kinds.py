@@ -489,7 +489,8 @@ LOG_WITHOUT_ID = FindingKind(
     (),
     now="nothing",
     later="a later topic of the name takes the log for its own",
-    way_out="restart the broker of the log: it writes the id with the next LeaderAndIsr request; then inspect again",
+    way_out="restart the broker of the log: it writes the id with the next LeaderAndIsr request, unless "
+    "inter.broker.protocol.version is below 2.8; then inspect again",
     cause="the log was created before 2.8, or partition.metadata was removed",
     acts=Act.RESTART,
 )

@@ -312,12 +312,20 @@ class Findings:
         return number if capture.is_kraft or number not in assigned else None
 
     def _unserved_in_kraft(self) -> Iterator[Observation]:
-        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk."""
-        capture = self.capture
-        for topic in topics_of_kraft(capture):
+        """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk.
+
+        A broker in ZooKeeper mode tells nobody but ZooKeeper that a disk has failed, and keeps its leaders: until 3.6,
+        and where it started with the disk (ReplicaManager.handleLogDirFailure).
+        """
+        for topic in topics_of_kraft(self.capture):
             for number, state in topic.states.items():
-                if not self._is_able(topic, number, state):
+                failed = offline_replicas(self.capture, topic, number)
+                if not self._is_able(topic, number, state) or state.leader in failed:
                     yield self._unserved(topic, number)
+                elif failed:
+                    text = f"{_on_failed_disks(sorted(failed))}; {_state_of(topic, number)}"
+                    fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(failed)))}
+                    yield _observation(kinds.OFFLINE_REPLICA, f"{topic_label(topic.name)}-{number}", text, **fields)
 
     def _is_able(self, one: Topic, number: int, state: CapturedPartitionState) -> bool:
         """Whether a partition has an ISR member to elect."""
@@ -510,7 +518,7 @@ class Findings:
         yield from self._of_followers(place, by_property, unserved)
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
-        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and b not in elsewhere}
+        live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
@@ -547,7 +555,7 @@ class Findings:
             yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
-        elif not unserved:
+        elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
     def _of_leader(
@@ -841,7 +849,9 @@ class Findings:
 
     def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
         held, sent = _held(place), _sent(place)
-        if "topic_has_an_id" in broken and (held or sent):
+        is_next = self.capture.controller not in self.capture.live and has_topic_ids(self.capture.version)  # it mints
+        is_missing = "topic_has_an_id" in broken or (is_next and place.topic.topic_id is None)
+        if is_missing and (held or sent):
             known = listed(sorted(held | ({sent} if sent else set())))
             text = f"the znode has no topic_id; replicas and the controller have {known}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
@@ -1013,6 +1023,12 @@ def _is_of_replicas(place: _Place) -> bool:
     return all(one.replica for one in place.observed.situation.brokers if one.leads or one.in_isr)
 
 
+def _takes_part(place: _Place, broker: int) -> bool:
+    """Whether a broker is a replica, leads, or is in the ISR; on others the log of an earlier topic is a stray."""
+    one = place.observed.situation.brokers[place.observed.brokers.index(broker)]
+    return one.replica or one.leads or one.in_isr
+
+
 def _isr_is_empty(place: _Place) -> bool:
     state = place.topic.states.get(place.partition)
     return state is not None and not state.isr
@@ -1062,7 +1078,8 @@ def _ids(place: _Place) -> str:
     """Describe the topic ids of ZooKeeper and of the replicas' files."""
     held = _held(place)
     files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
-    return f"ZooKeeper has the id {place.topic.topic_id}, {files}"
+    own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
+    return f"ZooKeeper has {own}, {files}"
 
 
 def _forgets_ids(place: _Place) -> bool:

@@ -101,6 +101,12 @@ HAZARDS = (
         Act.ANY,
         "see to the log of {} with another topic id, whose broker may be elected",
     ),
+    Hazard(
+        (kinds.ID_SENT,),
+        Act.STOP | Act.START,
+        "see to {}, of which the controller sends another topic id than ZooKeeper has: who starts may refuse it",
+    ),
+    Hazard((kinds.LEADER_BY_HAND,), Act.ANY, "write the state of {}, whose leader was written by hand"),
     Hazard((kinds.IDS_NOT_READ,), Act.ANY, "find out which logs of {} are the topic's"),
     Hazard(
         (kinds.CONTROLLER_EPOCH_BEHIND,),
@@ -112,7 +118,7 @@ HAZARDS = (
         Act.FAIL_OVER | Act.START,
         "see to the mark for deletion of {}, whose logs may be later",
     ),
-    Hazard((kinds.RECORDS_ELSEWHERE,), Act.START, "see to {}, whose records are on brokers that are no replicas"),
+    Hazard((kinds.RECORDS_ELSEWHERE,), Act.ANY, "see to {}, whose records are on brokers that are no replicas"),
     Hazard(
         (kinds.ORPHANED_LOG,),
         Act.START,

@@ -808,6 +808,8 @@ class _Migrating:
         """ISR members that have no log of records that were committed, or one that is empty or an old copy."""
         places, capture = [], self.capture
         outdated = outdated_members(capture, topics_of_kraft(capture))
+        leaders = {(one.name, n, state.leader) for one in topics_of_kraft(capture) for n, state in one.states.items()}
+        is_truncating = not leaders.isdisjoint(outdated)
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, replicas = topic.states[number], topic.partitions.get(number, ())
             known = {b: capture.directory(b, topic.name, number) for b in replicas}
@@ -822,6 +824,7 @@ class _Migrating:
                     has = f"{leads} has {'no log' if log is None else 'an empty log'}"
                     whose = f"{brokers(logs)} {each(logs, 'has', 'have')} records"
                     places.append(f"{topic_label(topic.name)}-{number}: broker {b}{has}; {whose}")
+                    is_truncating |= log is not None and b == state.leader
                     outdated.pop((topic.name, number, b), None)
         if places or outdated:
             yield Consequence(
@@ -831,11 +834,14 @@ class _Migrating:
                 (*places, *outdated.values()),
                 "Its files were removed or replaced while it ran, or it began an empty log. Once it has restarted, and "
                 "leads, the others truncate their logs to its log: records go, in both modes.",
-                "take another snapshot; if it shows the same, do not restart the broker, and move these replicas of it "
-                "to other brokers, or remove them, before it restarts",
+                "copy the other logs to another place, at once: who fetches from a leader that lacks records truncates "
+                "them; then "
+                * is_truncating
+                + "take another snapshot; if it shows the same, do not restart the broker, and move these replicas of "
+                "it to other brokers, or remove them, before it restarts",
                 (
                     "bin/kafka-reassign-partitions.sh --bootstrap-server BROKER --reassignment-json-file REPLICAS "
-                    "--execute",
+                    "--execute" + " --additional" * capture.is_moving,
                 ),
                 basis=SOURCE,
             )

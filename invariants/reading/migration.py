@@ -71,8 +71,10 @@ class _Partition:
     observed: Observed
     migrated: Migrated
     fates: Mapping[int, Fate]
-    """By number of the broker."""
+    """By number of the broker, of logs with records."""
     certain: bool
+    losing: frozenset[int] = frozenset()
+    """The brokers that lose their log, also one that is empty yet, or is made, and copied, before."""
 
     def brokers(self, numbers: Iterable[int]) -> str:
         return brokers(self.observed.named(numbers))
@@ -92,11 +94,11 @@ class _Partition:
     @property
     def is_emptied(self) -> bool:
         """Whether the leader's log, or every log of the ISR, is not kept: the others copy an empty log."""
-        registered, gone = self.migrated.registered, set(self.gone)
-        if registered is None:
+        registered = self.migrated.registered
+        if registered is None or not self.gone:
             return False
         held = registered.isr & self.migrated.hosts
-        return registered.leader in gone or (bool(held) and held <= gone)
+        return registered.leader in self.losing or (bool(held) and held <= self.losing)
 
     def logs(self, numbers: Iterable[int]) -> str:
         """Return who has which log, and what becomes of it."""
@@ -211,7 +213,7 @@ class _Forecast:
         identified = tuple(broker not in self.unidentified for broker in one.observed.brokers)
         fates = self.migration.fates(one.migrated, identified)
         has_records = {b: fate for b, fate in fates.items() if not self._is_empty(one, b)}
-        return evolve(one, fates=has_records)
+        return evolve(one, fates=has_records, losing=frozenset(b for b in fates if fates[b] is not Fate.KEPT))
 
     def _lacks_topic_id(self, one: _Partition) -> bool:
         """Whether the copy meets a topic without id; a roll mints one, where it has not ended."""
@@ -455,7 +457,9 @@ class _Forecast:
                 "The migration begins when every broker that an assignment names has registered with KRaft's "
                 "controllers; until then ZooKeeper mode goes on, and the log has a line at INFO only.",
                 START_THEM if self.inspection.severity is Severity.NOTE else FOLLOW,
-                (MOVE,) if self.inspection.severity is Severity.NOTE else (RECOVER,),
+                (MOVE + " --additional" * self.capture.is_moving,)
+                if self.inspection.severity is Severity.NOTE
+                else (RECOVER,),
                 "Seen on brokers of 3.9.0; it went on when the replicas were moved to other brokers.",
                 "controller.log of the KRaft controller, INFO: Still waiting for ZK brokers … found in metadata to "
                 "register with KRaft.",

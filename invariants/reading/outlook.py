@@ -119,6 +119,8 @@ PHRASES = {
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
+WITH_OWN_DISK = ("restart-without-metadata-files ", "move-directories")
+"""How the names of steps begin that change something on the disk of a broker, and start it."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
@@ -420,7 +422,8 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
         for begin in GONE:
             given_up = _named(first, begin)
             if given_up:
-                left = evolve(first, procedures=_without(first, START_BROKER, begin), what_ifs=(), notes=())
+                procedures = tuple(one for one in _without_gone(first, begin) if not one.name.startswith(START_BROKER))
+                left = evolve(first, procedures=procedures, what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
 
@@ -437,6 +440,8 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
         if not _named(problem, REPAIR_DISK):
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
+    leading = {f"{START_EMPTY}{b}" for part in parts if _has_live_log(part.observed) for b in _isr(part.observed)}
+    procedures = tuple(one for one in procedures if one.name not in leading)
     worlds = tuple(
         evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in dropped))
         for world in problem.worlds
@@ -448,10 +453,18 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
 
 def _may_lead_for_failed_disk(observed: Observed) -> bool:
     """Whether a live replica has a log of a partition whose ISR is on failed disks, or down."""
+    return _has_live_log(observed) and any(one.offline and one.in_isr for one in observed.situation.brokers)
+
+
+def _has_live_log(observed: Observed) -> bool:
+    """Whether a live replica has a log of a partition without a live ISR member."""
     known = observed.situation.brokers
     is_served = any(one.in_isr and one.alive for one in known)
-    has_log = any(one.replica and one.alive and one.directory for one in known)
-    return has_log and not is_served and any(one.offline and one.in_isr for one in known)
+    return not is_served and any(one.replica and one.alive and one.directory for one in known)
+
+
+def _isr(observed: Observed) -> list[int]:
+    return [b for b, one in zip(observed.brokers, observed.situation.brokers, strict=True) if one.in_isr]
 
 
 def _named(problem: Problem, begin: str) -> frozenset[str]:
@@ -461,6 +474,14 @@ def _named(problem: Problem, begin: str) -> frozenset[str]:
 
 def _without(problem: Problem, *begins: str) -> tuple[Procedure, ...]:
     return tuple(one for one in problem.procedures if not one.name.startswith(begins))
+
+
+def _without_gone(problem: Problem, begin: str) -> tuple[Procedure, ...]:
+    """Return the steps without those that begin so, and without those that start a broker with a disk that is gone."""
+    gone = {name.removeprefix(START_BROKER) for name in _named(problem, begin)}
+    return tuple(
+        one for one in _without(problem, begin) if not (one.starts & gone and one.name.startswith(WITH_OWN_DISK))
+    )
 
 
 def _joined(*conditions: str) -> str:
@@ -487,7 +508,7 @@ def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iter
     for begin, gone in GONE.items():
         given_up = _named(first, begin)
         if given_up:
-            left = evolve(first, procedures=_without(first, begin), what_ifs=(), notes=())
+            left = evolve(first, procedures=_without_gone(first, begin), what_ifs=(), notes=())
             yield evolve(left, premise=_joined(common, _premise(parts), gone(given_up)), instead_of=given_up)
 
 

@@ -651,6 +651,14 @@ LEADER_EPOCHS_LATE_ANSWER = LEADER_EPOCHS.varied(
     variants=versions.FETCH_VARIANTS,
     source="AbstractFetcherThread.truncateOnFetchResponse; KAFKA-13207",
 )
+LEADER_EPOCHS_STALE_ANSWER = LEADER_EPOCHS_LATE_ANSWER.varied(
+    name="leader-epochs-stale-answer",
+    story="Replicas lead one after another; an answer comes when the leader that gave it leads again.",
+    properties=(*LEADER_EPOCHS_LATE_ANSWER.properties, epochs.asked_leader_leads_again),
+    bounds={"elections": 4, "offsets": 2},
+    variants=versions.ANSWER_VARIANTS,
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-7786, KAFKA-18991",
+)
 LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-missed-election",
     story="Replicas lead one after another; a follower does not hear of one election.",
@@ -1215,7 +1223,9 @@ ISR_CHANGES = Scenario(
     name="isr-changes",
     story="A follower falls behind and catches up; its leader has the controller change the ISR, also amid elections.",
     state=IsrPartition,
-    actions=actions_of(alter_partition_manager),
+    actions=tuple(
+        one for one in actions_of(alter_partition_manager) if one is not alter_partition_manager.replace_disk
+    ),
     properties=(
         isr_changes.isr_follows_its_replica,
         isr_changes.lone_leader_has_committed_all,
@@ -1231,9 +1241,24 @@ ISR_CHANGES = Scenario(
         isr_changes.follower_has_left_and_joined,
         isr_changes.change_is_fenced,
     ),
-    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "versions": 9},
+    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "disks": 0, "versions": 9},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
     source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
+)
+ISR_CHANGES_REPLACED_DISK = ISR_CHANGES.varied(
+    name="isr-changes-replaced-disk",
+    story="A follower outside the ISR catches up; while its leader asks for it, its broker starts with an empty disk.",
+    actions=(*ISR_CHANGES.actions, alter_partition_manager.replace_disk),
+    properties=(
+        isr_changes.isr_has_what_is_committed,
+        isr_changes.election_is_announced,
+        isr_changes.change_is_due,
+        isr_changes.emptied_replica_is_outside_the_isr,
+        isr_changes.follower_has_left_and_joined,
+        isr_changes.emptied_replica_joins_again,
+    ),
+    bounds={"elections": 1, "write_errors": 0, "disks": 1},
+    source="KafkaController.processAlterPartition; KAFKA-14139, KIP-903",
 )
 LAG_IN_ROUNDS = (
     replica_lag.fetch,
@@ -1340,7 +1365,15 @@ MOVE = Scenario(
         future_logs.replica_is_moved,
         future_logs.move_outlives_its_broker,
     ),
-    bounds={"offsets": 4, "elections": 1, "stops": 1, "cleanings": 0, "truncations": 0, "late_updates": 0},
+    bounds={
+        "offsets": 4,
+        "elections": 1,
+        "stops": 1,
+        "cleanings": 0,
+        "truncations": 0,
+        "late_updates": 0,
+        "divergences": 0,
+    },
     variants={
         release: flags
         for release, flags in versions.VARIANTS.items()
@@ -1371,6 +1404,30 @@ MOVE_LATE_UPDATE = MOVE.varied(
     ),
     bounds={"offsets": 3, "elections": 0, "stops": 0, "late_updates": 2},
     source="Partition.maybeReplaceCurrentWithFutureReplica, Partition.maybeIncrementLeaderHW; KAFKA-9263",
+)
+MOVE_DIVERGED = MOVE.varied(
+    name="log-move-diverged",
+    story="A follower's replica moves to another log directory; a leader is elected meanwhile that has other records.",
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.diverge,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+    ),
+    properties=(
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.moved_log_has_all_records,
+        future_logs.moved_log_has_the_same_records,
+        future_logs.logs_are_truncated_to_what_they_share,
+        future_logs.diverged_replica_is_moved,
+    ),
+    bounds={"elections": 0, "stops": 0, "divergences": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="ReplicaAlterLogDirsThread.buildLeaderEpochRequest; KAFKA-6795",
 )
 COPY = LOOKUP.varied(
     name="log-copy",
@@ -1407,6 +1464,19 @@ COPY = LOOKUP.varied(
         "limit_changes": 1,
     },
     source="AbstractFetcherThread.processFetchRequest, Partition.appendRecordsToFollowerOrFutureReplica; KAFKA-9617",
+)
+COPY_DAMAGED = COPY.varied(
+    name="log-copy-damaged",
+    story="A follower copies the log of its leader; a batch is damaged on its way.",
+    actions=(log.copy, log.raise_high_watermark, log.damage_response),
+    properties=(
+        storage.segments_do_not_overlap,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+    ),
+    bounds={"unaligned_starts": 0, "large_batches": 0, "limit_changes": 0, "damages": 1},
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-4384",
 )
 MOVE_COMPACTED = MOVE.varied(
     name="log-move-compacted",
@@ -1452,15 +1522,19 @@ SCENARIOS = (
     LATE_COPIES,
     RECOVERED_TRANSACTIONS,
     MOVE,
+    MOVE_DIVERGED,
     LARGEST_TIMESTAMP,
     MOVE_COMPACTED,
     COPY,
+    COPY_DAMAGED,
     LEADER_EPOCHS_LATE_ANSWER,
+    LEADER_EPOCHS_STALE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
+    ISR_CHANGES_REPLACED_DISK,
     REPLICA_LAG,
     REPLICA_LAG_OVERSIZED,
     REPLICA_LAG_BESIDE_A_REASSIGNMENT,

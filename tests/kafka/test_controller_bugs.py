@@ -53,11 +53,20 @@ BROKEN = (
         Broken(
             "follower_that_fetches_stays()",
             "replica-lag",
-            "2.8.2",
+            "3.9.0",
             "produce() begin_to_shrink() exceed_quota() end_round() end_round() end_round() shrink_isr()",
             flags={"throttles_laggards_only": False},
         ),
-        "2.8.2",
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "follower_that_fetches_stays()",
+            "replica-lag",
+            "2.8.2",
+            "produce() begin_to_shrink() exceed_quota() end_round() end_round() end_round() shrink_isr()",
+        ),
+        "3.9.0",
     ),
     (
         Broken(

@@ -829,6 +829,21 @@ BROKEN = (
         ),
         "2.8.2",
     ),
+    *(
+        (
+            Broken(
+                "committed_record_is_kept(0)",
+                "leader-epochs-stale-answer",
+                release,
+                """
+                produce() elect(1) delay_answer(0) elect(0) truncate_follower(1) fetch(1) fetch(1) elect(1)
+                handle_late_answer(0) elect(0)
+                """,
+            ),
+            repaired,
+        )
+        for release, repaired in (("2.1.0", "2.2.0"), ("3.9.0", "3.9.1"))
+    ),
     (
         Broken(
             "fetcher_does_not_give_up()",
@@ -912,6 +927,19 @@ BROKEN = (
         "2.0",
     ),
     (Broken("follower_catches_up()", "log-copy", "2.5", "lower_limit()"), "2.7"),
+    (Broken("follower_catches_up()", "log-copy-damaged", "0.10.1", "damage_response()"), "0.10.2"),
+    (
+        Broken(
+            "moved_log_has_the_same_records()",
+            "log-move-diverged",
+            "1.1",
+            """
+            append_record(0) start_move() truncate_future() fetch(0) diverge() append_record(0) truncate_future()
+            replace_log()
+            """,
+        ),
+        "2.0",
+    ),
     (
         Broken("largest_timestamp_has_its_offset()", "log-largest-timestamp", "3.7.0", "append_compressed(0,1)"),
         "3.9.0",
@@ -1026,6 +1054,15 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "isr_has_what_is_committed()",
+        "isr-changes-replaced-disk",
+        "3.9.0",
+        """
+        produce() fall_behind() elect(1) catch_up() handle_leader_and_isr() expand_isr() replace_disk()
+        handle_alter_isr(0)
+        """,
+    ),
+    Broken(
         "committed_record_is_kept(0)",
         "leader-epochs-old-format",
         "2.8.2",
@@ -1131,10 +1168,12 @@ SEARCHED = (
     ("leader-epochs-lost", "3.9.0"),
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
+    ("leader-epochs-stale-answer", "3.9.1"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),
     ("isr-changes", "3.9.0"),
+    ("isr-changes-replaced-disk", "3.9.0"),
     ("replica-lag", "3.9.0"),
     ("replica-lag-oversized", "3.9.0"),
     ("replica-lag-beside-a-reassignment", "3.9.0"),
@@ -1161,7 +1200,9 @@ SEARCHED = (
     ("log-largest-timestamp", "3.9.0"),
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
+    ("log-move-diverged", "3.9.0"),
     ("log-copy", "3.9.0"),
+    ("log-copy-damaged", "3.9.0"),
     ("log-future-timestamps", "3.9.0"),
     ("log-created-again", "3.9.0"),
     ("log-created-again-unflushed", "3.9.0"),

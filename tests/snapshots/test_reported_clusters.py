@@ -871,7 +871,8 @@ def test_a_deletion_that_waits_goes_on_with_an_empty_broker_of_the_id() -> None:
     recovery = planned("deletion-waits-for-a-retired-broker")
     assert "start-broker 4" in (steps(recovery) or ())
     (gone,) = recovery.alternatives
-    assert gone.problem.premise == "if broker 4 is gone for good"
+    premise = "if old-report was marked for deletion on purpose, and if broker 4 is gone for good"
+    assert gone.problem.premise == premise
     assert "start-empty-broker 4" in (steps(gone) or ())
 
 

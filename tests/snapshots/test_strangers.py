@@ -11,7 +11,9 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_migrating import ID as DUAL
+from tests.snapshots.test_migrating import dual_write
 from tests.snapshots.test_reported_plans import procedure
 
 
@@ -212,3 +214,276 @@ def test_a_plan_takes_a_cleaned_log_for_a_copy() -> None:
         snapshot["brokers"][number]["dirs"]["__consumer_offsets-0"] |= {**found, "high_watermark": 60}
     planned = plan_recovery(problem(snapshot), seconds=120)
     assert planned.plan is not None and [one.name for one in planned.plan.procedures] == ["start-broker 3"]
+
+
+def on_broker_2(release: str, own: dict[str, Any], stale: str | None) -> dict[str, Any]:
+    """Topic orders was created again on broker 2 only, with an own log or an earlier one, which 1 and 3 have."""
+    snapshot = cluster(release, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    snapshot["topics"]["orders"].update(version=0, czxid=900, mzxid=900)
+    snapshot["topics"]["orders"]["znode"]["partitions"] = {"0": [2]}
+    state(snapshot).update(leader=2, isr=[2], leader_epoch=0)
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["orders-0"] = own if number == "2" else log(stale)
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.6.2", "2.8.2", "3.9.0"])
+def test_the_log_of_an_earlier_topic_harms_nobody_on_a_broker_that_is_no_replica(release: str) -> None:
+    identity, stale = (IDS["orders"], OTHER) if release > "2.8" else (None, None)
+    ways = ways_out(on_broker_2(release, log(identity, ((0, 0),), crc=9), stale))
+    assert ways.keys() == {"stray-log"} and ways["stray-log"].startswith("move orders-0 on brokers 1 and 3 away")
+
+
+def test_who_is_to_lead_by_a_state_is_a_replica() -> None:
+    """ZooKeeper was lost, and a client created the topic with one replica: the earlier logs are on three brokers."""
+    ways = ways_out(on_broker_2("3.9.0", log(OTHER), OTHER))
+    assert "and the replicas 1, 2 and 3 in the topic's znode" in ways["leader-refuses-topic-id"]
+    assert ways["stray-log"].startswith("leave orders-0 on brokers 1 and 3 as it is, until you have chosen")
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_a_stray_log_that_a_new_partition_meets_is_not_taken_for_the_topics(release: str) -> None:
+    """Topic orders got partition 1, of which broker 2, its first replica, has an earlier topic's log."""
+    snapshot = cluster(release)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["1"] = [2, 3, 1]
+    snapshot["topics"]["orders"]["partition_state"]["1"] = state(snapshot) | {"leader": 2, "leader_epoch": 0}
+    for number, broker in snapshot["brokers"].items():
+        empty = {"leader_epoch_checkpoint": "0\n0\n", "files": {f"{0:020}.log": 0}, "first_batch": None}
+        broker["dirs"]["orders-1"] = log(OTHER, crc=8) if number == "2" else log(IDS["orders"]) | empty
+    way_out = ways_out(snapshot)["log-of-an-earlier-topic"]
+    assert "to keep those of brokers 1 and 3, stop broker 2, move orders-1 away, and start it" in way_out
+    assert "remove partition.metadata of orders-1 on broker 2" in way_out
+    assert problem(snapshot).premise == "to keep the records that topic orders has on broker 1 and 3"
+
+
+@pytest.mark.parametrize(("release", "tool"), [("2.5.1", " of the tool of 2.6 or later)"), ("3.9.0", ")")])
+def test_a_reassignment_that_is_in_progress_lets_no_other_begin_without_an_option(release: str, tool: str) -> None:
+    """ReassignPartitionsCommand.executeAssignment; that of 2.5 changes a throttle then, and nothing else."""
+    snapshot = cluster(release, brokers=4, ids=IDS if release > "2.8" else dict.fromkeys(IDS))
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"] = {"0": [1, 2]}
+    assert "(kafka-reassign-partitions.sh --execute)" in ways_out(snapshot)["broker-down"]
+    orders["znode"].update(partitions={"0": [4, 1, 2]}, adding_replicas={"0": [4]})
+    assert f"--execute --additional{tool}" in ways_out(snapshot)["broker-down"]
+
+
+def test_no_other_replica_is_said_to_lose_records_where_there_is_none() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["znode"]["partitions"] = {"0": [3]}
+    state(snapshot).update(leader=-1, isr=[3])
+    for broker in snapshot["brokers"].values():
+        broker["dirs"].pop("orders-0")
+    aside = "orders-0.0123456789abcdef0123456789abcdef-delete"
+    snapshot["brokers"]["3"]["set_aside"] = {aside: log(IDS["orders"])}
+    way_out = ways_out(snapshot)["no-live-isr"]
+    assert "do not start broker 3: its log of orders-0 is gone; find" in way_out
+
+
+def test_no_failover_is_advised_while_a_znode_has_no_id() -> None:
+    """The next controller mints one: the id of the logs is written first, whoever has been told of another one."""
+    snapshot = cluster("3.4.1")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    answers(snapshot)
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, crc=8)
+    ways = ways_out(snapshot)
+    assert ways["down-broker-has-another-log"] == "before broker 3 starts, move orders-0 away there"
+    assert ways["topic-id-missing"].endswith(f"{IDS['orders']} into that of orders")
+    snapshot = cluster("3.4.1")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
+    way_out = ways_out(snapshot)["fetch-by-id-refused"]
+    assert way_out.startswith(f"write the id {IDS['orders']}, which the logs have, into the znode of orders, then fail")
+
+
+def test_replicas_take_an_id_that_a_hand_wrote_after_the_next_failover() -> None:
+    snapshot = cluster()
+    answers(snapshot)
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    (kind,) = (
+        one for one in inspect_snapshot(json.dumps(snapshot).encode()).by_kind() if one.name == "topic-id-differs"
+    )
+    assert kind.later.startswith("after the next failover of the controller, when a leader epoch rises")
+
+
+def test_a_replica_that_is_removed_is_not_moved_elsewhere() -> None:
+    snapshot = cluster(brokers=4)
+    stop(snapshot, 3)
+    snapshot["topics"].pop("payments")
+    orders = snapshot["topics"]["orders"]["znode"]
+    orders.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    assert ways_out(snapshot)["broker-down"] == "start it"
+
+
+def test_no_empty_broker_leads_while_a_live_replica_has_a_log() -> None:
+    """The follower would lose what it has, though only the last records are gone with the broker."""
+    snapshot = cluster(brokers=2)
+    for name in IDS:
+        snapshot["topics"][name]["znode"]["partitions"] = {"0": [1, 2]}
+        state(snapshot, name).update(leader=-1, isr=[1], leader_epoch=8)
+    snapshot["broker_ids"], snapshot["controller"] = [2], 2
+    snapshot["brokers"]["1"]["alive"] = False
+    for name in IDS:
+        snapshot["brokers"]["1"]["dirs"][f"{name}-0"] = log(IDS[name], ((0, 0), (3, 10), (5, 40), (7, 60)))
+    (found,) = (
+        one
+        for one in plan_recovery(problem(snapshot), seconds=120).alternatives
+        if one.problem.premise == "if broker 1 is gone for good, and acknowledged records may be lost"
+    )
+    steps = [] if found.plan is None else [one.name for one in found.plan.procedures]
+    assert steps == ["elect-unclean orders", "elect-unclean payments"]
+
+
+def test_in_dual_write_nobody_takes_over_from_a_leader_on_a_failed_disk() -> None:
+    snapshot = dual_write()
+    snapshot["brokers"]["1"]["dirs"].pop("t0-0")
+    failed = {"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}
+    snapshot["brokers"]["1"]["log_dirs"] = [failed]
+    assert ways_out(snapshot)["offline-log-directory"].endswith("and restart the broker")
+    snapshot["image"]["topics"]["t0"]["partitions"]["0"]["leader"] = 3
+    snapshot["topics"]["t0"]["partition_state"]["0"]["leader"] = 3
+    assert "offline-replica" in ways_out(snapshot)
+
+
+def test_a_replica_that_is_added_loses_its_copy_in_a_migration_as_well() -> None:
+    """It copies before the next controller mints an id: no log is left in KRaft mode."""
+    snapshot = erased()
+    orders = snapshot["topics"]["orders"]["znode"]
+    orders.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]})
+    snapshot["broker_ids"].append(4)
+    snapshot["brokers"]["4"] = {**snapshot["brokers"]["1"], "dirs": {}}
+    (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    assert "topic-is-emptied" in {one.name for one in prospect.consequences}
+
+
+def test_no_broker_restarts_to_lead_without_the_records_that_others_have() -> None:
+    """ZooKeeper was restored from a backup of before a reassignment: brokers 4, 5 and 6 serve clients still."""
+    snapshot = cluster(brokers=6)
+    answers(snapshot, leader=4)
+    state(snapshot)["leader_epoch"] = 3
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"].pop("orders-0", None)
+        if number > "3":
+            broker["dirs"]["orders-0"] = log(IDS["orders"])
+    assert "but first see to orders-0, whose records are on" in ways_out(snapshot)["leader-does-not-lead"]
+
+
+def test_logs_without_an_id_that_may_be_of_an_earlier_topic_have_another_way_out() -> None:
+    snapshot = cluster("2.6.2", ids=dict.fromkeys(IDS))
+    state(snapshot)["leader_epoch"] = 0
+    assert "if they are of an earlier topic of the name, move" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
+def test_brokers_answer_nothing_outdated_about_a_state_that_is_lost() -> None:
+    snapshot = cluster(brokers=4)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"].update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]})
+    answers(snapshot)
+    orders["partition_state"] = {}
+    assert "stale-metadata" not in ways_out(snapshot)
+
+
+def test_where_no_broker_runs_no_controller_is_failed_over() -> None:
+    """All machines have lost their power, and the only ISR member the end of its log."""
+    snapshot = cluster()
+    state(snapshot)["isr"] = [1]
+    short = {"files": {f"{0:020}.log": 1000, f"{45:020}.log": 0}, "recovery_point": 45, "high_watermark": 45}
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] |= short
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] |= {"recovery_point": 70, "high_watermark": 60}
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    ways = ways_out(snapshot)
+    assert "broker 2 as leader and only ISR member; then start brokers" in ways["isr-member-lacks-records"]
+    assert "or see how others get its place" in ways["no-live-isr"]
+
+
+def test_a_plan_waits_for_a_controller_where_there_is_none_to_delete() -> None:
+    snapshot = erased() | {"controller": None}
+    before = procedure(problem(snapshot), "fail-over").before
+    assert callable(before) and "there is a /controller again" in before(frozenset())
+
+
+def test_no_broker_starts_while_it_would_be_sent_another_id_or_a_leader_by_hand() -> None:
+    """The znode has the id of the logs again, and the controller not read it; and a hand wrote who leads."""
+    snapshot = cluster("3.6.2")
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
+    state(snapshot)["leader_epoch"] = 6
+    assert "but first see to orders-0, of which the controller sends" in ways_out(snapshot)["leader-does-not-lead"]
+    snapshot = cluster()
+    stop(snapshot, 3)
+    answers(snapshot)
+    state(snapshot).update(leader=3, isr=[3])
+    assert "but first write the state of orders-0, whose leader was" in ways_out(snapshot)["no-live-isr"]
+
+
+@pytest.mark.parametrize("running", [(1, 2, 3), (1, 2), ()])
+def test_an_erased_id_is_named_while_no_controller_works(running: tuple[int, ...]) -> None:
+    """Whoever becomes the next one mints another id."""
+    snapshot = erased() | {"broker_ids": [*running], "controller": None if 3 in running or not running else 3}
+    for number, broker in snapshot["brokers"].items():
+        broker["alive"] = int(number) in running
+    ways = ways_out(snapshot)
+    assert "topic-id-missing" in ways
+    first = ways["no-controller" if running else "no-live-isr"]
+    assert "but first write the topic id of orders: a failover mints others" in first
+
+
+def test_no_plan_starts_a_broker_with_the_disk_that_is_gone_for_good() -> None:
+    snapshot = erased() | {"broker_ids": [], "controller": None}
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    gone = [one for one in problem(snapshot).alternatives if "gone for good" in one.premise]
+    assert gone and not any(name.startswith("restart-without-metadata") for one in gone for name in names(one))
+
+
+def test_an_isr_member_that_is_no_replica_is_made_one_before_its_records_are_given_up() -> None:
+    """PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection elects live ISR members of the assignment."""
+    snapshot = cluster(brokers=4)
+    state(snapshot).update(leader=4, isr=[4])
+    snapshot["brokers"]["4"].update(alive=False, dirs={"orders-0": log(IDS["orders"])})
+    snapshot["broker_ids"].remove(4)
+    way_out = ways_out(snapshot)["isr-outside-replicas"]
+    assert "If one can start with its log, write it into the replicas in the topic's znode" in way_out
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    assert (
+        "whatever that answers, start a broker, which becomes the controller" in ways_out(snapshot)["no-live-replica"]
+    )
+
+
+def test_a_dead_broker_is_not_given_up_whose_log_is_later_than_the_state() -> None:
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (5, 40), (8, 70)))
+    assert "do not give broker 3 up" in ways_out(snapshot)["broker-down"]
+
+
+def test_a_log_without_an_id_does_not_take_one_that_is_not_the_topics() -> None:
+    """A controller has minted the znode's id, and a hand removed partition.metadata of a replica out of the ISR."""
+    snapshot = cluster("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot).update(leader=2, isr=[2, 3])
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(None)
+    assert "but first see to the topic id of orders" in ways_out(snapshot)["log-without-topic-id"]
+
+
+def test_in_dual_write_the_last_copies_are_saved_before_a_leader_moves() -> None:
+    snapshot = dual_write()
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["t0-0"] = log(DUAL, ((0, 0), (4, 40))) | {"recovery_point": 60, "high_watermark": 55}
+        if number == "1":
+            short = {"files": {f"{0:020}.log": 1000, f"{40:020}.log": 0}, "recovery_point": 40, "high_watermark": 40}
+            broker["dirs"]["t0-0"] |= short
+    (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
+    (found,) = (one for one in prospect.consequences if one.name == "isr-member-lacks-records")
+    assert found.way_out.startswith("copy the other logs to another place, at once")

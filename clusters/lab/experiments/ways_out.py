@@ -194,7 +194,7 @@ def _write_topics(scene: Scene, way_out: str) -> None:
         if lab.topic(topic) is None:
             if "/config/topics" in way_out:
                 _put(lab, f"/config/topics/{topic}", {"version": 1, "config": FOR_EVER})
-            _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic, _id_of_logs(lab, topic))
+            _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic, id_of_logs(lab, topic))
         for number, by in logs.items():
             state = lab.states(topic).get(number)
             if state is None or state["leader_epoch"] < max(one.epoch for log in by.values() for one in log.values()):
@@ -203,7 +203,7 @@ def _write_topics(scene: Scene, way_out: str) -> None:
     time.sleep(RETENTION)
 
 
-def _id_of_logs(lab: Lab, topic: str) -> str:
+def id_of_logs(lab: Lab, topic: str) -> str:
     """Return the topic id that logs have in their files."""
     files = (path for broker in lab.brokers.values() for path in broker.data.glob(f"{topic}-*/partition.metadata"))
     return next(files).read_text().partition("topic_id: ")[2].strip()
@@ -216,7 +216,7 @@ def add_partition(scene: Scene, way_out: str) -> None:
         scene.lab.stop(number)
     znode = scene.lab.topic(scene.topic) or {}
     logs = {n: by for n, by in _logs(scene, scene.topic).items() if str(n) not in znode["partitions"]}
-    identity = _id_of_logs(scene.lab, scene.topic) if "the topic_id of the logs" in way_out else ""
+    identity = id_of_logs(scene.lab, scene.topic) if "the topic_id of the logs" in way_out else ""
     _put_topic(scene, {number: sorted(by) for number, by in logs.items()}, topic_id=identity)
     for number, by in logs.items():
         _put_by_logs(scene, number, by)

@@ -247,6 +247,13 @@ def shared_id(scene: Scene) -> None:
     lab.note("the topics have one id")
 
 
+def stopped_member(scene: Scene) -> None:
+    """Write other replicas than the only one by hand, fail the controller over, and stop it."""
+    damages.replicas_by_hand(scene, created=[4], written=[1, 2])
+    scene.lab.move_controller(3)
+    scene.stop(4)
+
+
 # What is done.
 
 
@@ -312,6 +319,18 @@ def write_states(scene: Scene, way_out: str) -> None:
     scene.lab.delete_controller()
     rest(scene.lab)
     _free(scene.lab)
+
+
+def make_a_replica(scene: Scene, way_out: str) -> None:
+    """Write the ISR member into the replicas, start it, and fail the controller over."""
+    read(
+        re.compile("write it into the replicas in the topic's znode, .* start it, then fail the controller over"),
+        way_out,
+    )
+    damages.write_replicas(scene, {0: [4, 1, 2]})
+    scene.start(4)
+    scene.lab.delete_controller()
+    rest(scene.lab)
 
 
 def elect_unclean(scene: Scene, way_out: str) -> None:
@@ -662,6 +681,13 @@ EXPERIMENTS = (
             reassign_with_a_failover,
         ),
         REASSIGNMENT,
+    ),
+    advised(
+        "isr-member-is-no-replica",
+        "Other replicas are written into a topic's znode by hand, and the only ISR member, which is none, stops",
+        Advised(stopped_member, "isr-outside-replicas", make_a_replica, repaired=RELEASES),
+        REASSIGNMENT,
+        options=LabOptions(brokers=4),
     ),
     advised(
         "replicas-repeat",

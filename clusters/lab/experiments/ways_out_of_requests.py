@@ -15,7 +15,7 @@ from kwalk.clusters.lab.experiments.damages import FIRST, Scene, new_term, state
 from kwalk.clusters.lab.experiments.known_records import AFTER, Ledger
 from kwalk.clusters.lab.experiments.operator_steps import move_away, rest
 from kwalk.clusters.lab.experiments.recoveries import DELETED, DOWN, RELEASES, REPAIR, SINCE_3, roll_brokers
-from kwalk.clusters.lab.experiments.ways_out import Advised, advised, put_states, read, start_all
+from kwalk.clusters.lab.experiments.ways_out import Advised, advised, id_of_logs, put_states, read, start_all
 from kwalk.clusters.lab.experiments.ways_out_of_replicas import THREE, reassign
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import create, delete, set_data
@@ -62,7 +62,7 @@ def replicas_are_dead(scene: Scene) -> None:
     scene.gone |= {1, 3}
 
 
-def request_beside_a_silent_controller(scene: Scene, path: str) -> None:
+def request_beside_a_silent_controller(scene: Scene, request: str) -> None:
     """Pause the controller, which leads nothing, and request an election or a deletion in ZooKeeper."""
     lab = scene.lab
     scene.create({0: [1, 2]})
@@ -70,9 +70,9 @@ def request_beside_a_silent_controller(scene: Scene, path: str) -> None:
     new_term(scene, 1)
     lab.move_controller(3)
     lab.pause(3)
-    content = {"version": 1, "partitions": [{"topic": scene.topic, "partition": 0}]} if path == ELECTION else {}
-    lab.zk.do(create(path, json.dumps(content).encode()))
-    lab.note(f"broker 3, the controller, is paused, and {path} is created")
+    content = {"version": 1, "partitions": [{"topic": scene.topic, "partition": 0}]} if request == ELECTION else {}
+    lab.zk.do(create(request, json.dumps(content).encode()))
+    lab.note(f"broker 3, the controller, is paused, and {request} is created")
 
 
 def failing_failover(scene: Scene) -> None:
@@ -174,6 +174,14 @@ def ids_in_memory(scene: Scene) -> None:
     rest(lab)
 
 
+def erased_while_down(scene: Scene) -> None:
+    """Erase the topic's id, as an old client does, when all brokers have stopped."""
+    scene.create(THREE)
+    scene.write(FIRST)
+    scene.stop(1, 2, 3)
+    scene.erase_id()
+
+
 # What is done.
 
 
@@ -243,6 +251,14 @@ def restart_each(scene: Scene, way_out: str) -> None:
     roll_brokers(scene)
 
 
+def write_the_id(scene: Scene, way_out: str) -> None:
+    """Write the id that the logs have into the topic's znode, and start the brokers, the last leader first."""
+    read(re.compile("write the topic_id that the replicas have back before the next failover"), way_out)
+    scene.lab.zk.do(scene.lab.topic_id_write(scene.topic, id_of_logs(scene.lab, scene.topic)))
+    scene.start(*scene.lab.states(scene.topic)[0]["isr"])
+    start_all(scene)
+
+
 # What else is wrong.
 
 
@@ -308,7 +324,7 @@ EXPERIMENTS = (
         "request-waits",
         "A preferred election is requested in ZooKeeper while the controller is silent",
         Advised(
-            partial(request_beside_a_silent_controller, path=ELECTION),
+            partial(request_beside_a_silent_controller, request=ELECTION),
             "request-waits",
             fail_over,
             requested,
@@ -319,7 +335,7 @@ EXPERIMENTS = (
         "deletion-mark-without-topic",
         "A topic that does not exist is marked for deletion while the controller is silent",
         Advised(
-            partial(request_beside_a_silent_controller, path=MARK),
+            partial(request_beside_a_silent_controller, request=MARK),
             "deletion-mark-without-topic",
             fail_over,
             marked,
@@ -377,6 +393,12 @@ EXPERIMENTS = (
             REPAIR,
         )
         for kind, releases in (("fetch-by-id-refused-in-memory", SINCE_3), ("topic-id-differs-in-memory", ("2.8.2",)))
+    ),
+    advised(
+        "erased-id-while-all-are-down",
+        "The topic's id is erased when all brokers have stopped",
+        Advised(erased_while_down, "topic-id-missing", write_the_id, repaired=RELEASES),
+        REPAIR,
     ),
     advised(
         "partition-state-is-lost",

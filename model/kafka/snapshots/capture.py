@@ -502,6 +502,13 @@ class Capture:
         return {identity: tuple(names) for identity, names in found.items() if len(names) > 1}
 
     @property
+    def is_moving(self) -> bool:
+        """Whether a reassignment is in progress: the tool starts another one with --additional only (2.6)."""
+        image = self.image.topics.values() if self.image else ()
+        in_kraft = any(partition.moving for topic in image for partition in topic.partitions.values())
+        return in_kraft or bool(self.reassignments) or any(topic.moving for topic in self.topics.values())
+
+    @property
     def hosts(self) -> tuple[Broker, ...]:
         """All brokers: without KRaft's controller."""
         return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)

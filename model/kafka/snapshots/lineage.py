@@ -866,7 +866,10 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
     leader = topic.states[partition].leader if partition in topic.states else None
     wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
+    ids = {n: {lineages.logs[b].topic_id for b in lineages.groups[n]} for n in wanted}
     filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
+    if topic.topic_id is not None and not any(ids[n] & {None, topic.topic_id} for n in filled):
+        filled = [n for n in wanted if n in filled or topic.topic_id in ids[n]]  # an empty log may be the topic's
     kept = [group for group in filled if group not in lineages.earlier] or filled
     if not kept:
         return (_choice(lineages, topic, partition, ()),)

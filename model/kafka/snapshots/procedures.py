@@ -311,7 +311,10 @@ class Catalogue:
 
     def _registered(self, started: frozenset[str]) -> str:
         down = self._down(started)
-        return f"all brokers{f' but {listed(down)}' if down else ''} are in /brokers/ids"
+        none = "; there is a /controller again: a broker that restarts creates it" * (self.capture.controller is None)
+        return (
+            f"all brokers{f' but {listed(down)}' if down else ''} are in /brokers/ids{none * bool(self.capture.live)}"
+        )
 
     def _start_broker(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:

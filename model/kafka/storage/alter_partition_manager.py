@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage.versions import (
     CHANGES_ARE_TRIED_AGAIN,
     ELECTIONS_KEEP_CHANGES,
     HIGH_WATERMARK_FOLLOWS_THE_ISR,
+    ISR_CHANGES_NAME_BROKER_EPOCHS,
 )
 from kwalk.model.language import (
     Actor,
@@ -40,6 +41,7 @@ from kwalk.model.language import (
 FOLLOWER = Actor("follower", system=False)
 LAGS = Bound("lags", "how often the follower falls behind")
 WRITE_ERRORS = Bound("write_errors", "how often a write of the controller to ZooKeeper fails", default=0)
+DISKS = Bound("disks", "how often the follower's broker starts again with an empty disk", default=0)
 VERSIONS = Bound("versions", "the highest version of the znode: it is written by elections and changes of the ISR")
 
 
@@ -75,7 +77,8 @@ class IsrPartition:
 
     A change waits in `unsent` until it is answered, also while it is `in_flight`; the controller has written an
     `answer` with an `outcome`. A `request` of the controller about an election is on its way. The follower `is_behind`
-    for longer than replica.lag.time.max.ms. Offsets are those of the leader, and what the leader knows of the follower.
+    for longer than replica.lag.time.max.ms; its disk `is_replaced` since its leader has asked to add it. Offsets are
+    those of the leader, and what the leader knows of the follower.
     """
 
     znode: VersionedIsr = nested(VersionedIsr)
@@ -90,6 +93,8 @@ class IsrPartition:
     end: int = number(0, OFFSETS)
     follower_end: int = number(0, OFFSETS)
     high_watermark: int = number(0, OFFSETS)
+    is_replaced: bool = flag(when=DISKS)
+    disks: int = number(0, DISKS)
     lags: int = number(0, LAGS)
     write_errors: int = number(0, WRITE_ERRORS)
 
@@ -136,6 +141,20 @@ def fall_behind(partition: IsrPartition) -> None:
     require(not partition.is_behind)
     partition.lags += 1
     partition.is_behind = True
+
+
+@action(
+    by=FAULT,
+    description="the follower's broker, which has crashed, starts again with an empty disk",
+    source="KafkaController.onBrokerStartup",
+)
+def replace_disk(partition: IsrPartition) -> None:
+    """The controller has noticed both; as the follower was not in the ISR, it writes nothing."""
+    require(not partition.znode.has_follower and partition.request is None and partition.follower_end > 0)
+    partition.disks += 1
+    partition.follower_end = 0
+    partition.is_behind = True
+    partition.is_replaced = partition.in_flight is not None
 
 
 def submit(partition: IsrPartition, change: IsrChange) -> None:
@@ -216,6 +235,8 @@ def handle_alter_isr(partition: IsrPartition, fails: bool) -> None:
     wanted, znode = partition.in_flight, partition.znode
     is_done = wanted.epoch == znode.epoch and wanted.has_follower == znode.has_follower
     is_written = wanted.epoch == znode.epoch and not is_done and wanted.version == znode.version
+    if DISKS > 0:
+        is_written = is_written and not (ISR_CHANGES_NAME_BROKER_EPOCHS and partition.is_replaced)
     require(not fails or is_written)
     partition.write_errors += fails
     if is_written and not fails:
@@ -252,6 +273,8 @@ def handle_answer(partition: IsrPartition) -> None:
     if not CHANGES_ARE_TRIED_AGAIN:
         partition.unsent = None
     partition.in_flight, partition.answer, partition.outcome = partition.unsent, None, Outcome.WRITTEN
+    if DISKS > 0:
+        partition.is_replaced = False
 
 
 def is_news(partition: IsrPartition, answer: VersionedIsr) -> bool:

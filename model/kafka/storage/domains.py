@@ -24,6 +24,7 @@ UNALIGNED_STARTS = Bound(
     "unaligned_starts", "1 if a leader's start offset may be within a batch, as clients delete records", default=0
 )
 LEADER_DELETIONS = Bound("leader_deletions", "how often a leader deletes records while a follower fetches", default=0)
+DAMAGES = Bound("damages", "how often a response to a follower's fetch is damaged on its way", default=0)
 TOUCHES = Bound("touches", "how often a file's modification time is set, as by a copy of the files", default=0)
 CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)

@@ -6,7 +6,8 @@ meanwhile, and its checkpoint moves, too.
 
 What the model leaves out, and why its story loses nothing by it:
 
-* A truncation of the current log: the future log follows in the same step, as the next fetch would do.
+* A truncation of the current log: the future log follows in the same step, as the next fetch would do, but in a story
+  in which the current log gets other records first.
 * Records: a log is its end offset, and where its active segment begins. What a cleaning removes is in `log_cleaner`.
 * Retries: a step that would fail again and again is not taken.
 """
@@ -31,6 +32,7 @@ from kwalk.model.kafka.storage.versions import (
     CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
     LOG_IS_LOCKED_WHILE_IT_IS_UPDATED,
+    MOVE_ASKS_BY_ITS_EPOCH,
     MOVE_COMPARES_OFFSETS,
     MOVE_RESUMES_AT_ITS_LOG,
     MOVES_HAVE_AN_EPOCH,
@@ -41,6 +43,9 @@ from kwalk.model.language import Actor, Bound, action, choice, flag, number, opt
 
 CONTROLLER = Actor("controller", system=False)
 LATE_UPDATES = Bound("late_updates", "how often a leader is late to raise its high watermark after a fetch", default=0)
+DIVERGENCES = Bound(
+    "divergences", "how often a follower's log is truncated and gets other records while it is moved", default=0
+)
 
 
 class MovePhase(Enum):
@@ -66,6 +71,8 @@ class MovingReplica:
 
     Of a leader whose thread is late: the follower has fetched up to `known_end`, and the thread is to raise the high
     watermark to `late_end`, of a log that by then `is_replaced`.
+
+    Of a follower that gets another leader: both logs have the same records up to `agreed_end`.
     """
 
     end: int = number(0, OFFSETS)
@@ -88,6 +95,8 @@ class MovingReplica:
     late_end: int | None = optional(number(0, OFFSETS), when=LATE_UPDATES)
     is_replaced: bool = flag(when=LATE_UPDATES)
     late_updates: int = number(0, LATE_UPDATES)
+    agreed_end: int = number(0, OFFSETS, when=DIVERGENCES)
+    divergences: int = number(0, DIVERGENCES)
 
 
 def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
@@ -182,6 +191,29 @@ def truncate(replica: MovingReplica) -> None:
 
 
 @action(
+    by=REPLICAS,
+    description="elect another leader: the log is truncated to its high watermark, and its copy is to be",
+    source="ReplicaFetcherThread.truncate; ReplicaAlterLogDirsManager.markPartitionsForTruncation",
+)
+def diverge(replica: MovingReplica) -> None:
+    """A follower's log, within its active segment; what it gets from then on are other records."""
+    require(replica.high_watermark < replica.end and (replica.base < replica.high_watermark or replica.base == 0))
+    replica.divergences += 1
+    replica.end = replica.high_watermark
+    replica.agreed_end = min(replica.agreed_end, replica.end)
+    if replica.phase is MovePhase.FETCHING:
+        replica.phase, replica.fetch_offset = MovePhase.TRUNCATING, min(replica.fetch_offset, replica.end)
+
+
+def truncate_copy(replica: MovingReplica) -> None:
+    """Cut off what the future log has beyond the answer of the current log; before KAFKA-6795 that was its end."""
+    end = replica.agreed_end if MOVE_ASKS_BY_ITS_EPOCH else replica.end
+    replica.future_end = min(replica.future_end, end)
+    if replica.future_base >= replica.future_end:
+        replica.future_base = 0
+
+
+@action(
     by=OPERATOR,
     description="moves the replica to another log directory",
     source="ReplicaManager.alterReplicaLogDirs",
@@ -228,6 +260,8 @@ def restart(replica: MovingReplica) -> None:
 def truncate_future(replica: MovingReplica) -> None:
     """By the leader epoch of its last record; a log without records knows none, and takes the offset that it got."""
     require(replica.phase is MovePhase.TRUNCATING)
+    if DIVERGENCES > 0:
+        truncate_copy(replica)
     if replica.future_end > 0:
         replica.fetch_offset = replica.future_end
     replica.phase = MovePhase.FETCHING
@@ -252,6 +286,8 @@ def fetch(replica: MovingReplica, rolls: bool) -> None:
     else:
         if rolls:
             replica.future_base = replica.future_end
+        if DIVERGENCES > 0 and replica.agreed_end == replica.future_end:
+            replica.agreed_end = replica.future_end + 1
         replica.future_end += 1
         replica.fetch_offset = replica.future_end
 

@@ -33,6 +33,7 @@ from kwalk.model.kafka.storage.domains import (
     Offset,
 )
 from kwalk.model.kafka.storage.versions import (
+    ANSWERS_MATCH_THE_EPOCH,
     END_NEEDS_THE_EPOCH,
     EPOCH_FILE_IS_FLUSHED,
     EPOCH_ZERO_IS_RECOVERED,
@@ -112,7 +113,8 @@ class ReplicaLog:
 
     `has_flushed_epochs` means that the file of the epochs is on disk as the cache is; `is_torn` that a crash of the
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
-    its leader knows it. A `late_answer` says where it is to truncate. A replica that has missed elections takes its
+    its leader knows it. A `late_answer` says where it is to truncate: it comes from the `asked_leader`, and the
+    request was sent when the log ended at `asked_end`. A replica that has missed elections takes its
     `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
     Records below its `start_offset` are deleted. Its fetcher `has_failed` if it does not fetch the partition any more.
     """
@@ -127,6 +129,8 @@ class ReplicaLog:
     has_flushed_epochs: bool = flag(when=LOSSES, default=True)
     is_torn: bool = flag(when=LOSSES)
     late_answer: EpochEnd | None = optional(EpochEnd, when=LATE_ANSWERS)
+    asked_leader: int | None = optional(MEMBERS, when=LATE_ANSWERS)
+    asked_end: int = number(0, OFFSETS, when=LATE_ANSWERS)
     former_leader: int | None = optional(MEMBERS, when=MISSED_ELECTIONS)
     has_exited: bool = flag(when=MISSED_ELECTIONS)
     start_offset: int = number(0, OFFSETS, when=LEADER_DELETIONS)
@@ -490,6 +494,18 @@ def delay_answer(partition: EpochPartition, member: Member) -> None:
     require(UNDEFINED < leader_offset < len(follower.records) and leader_epoch > UNDEFINED)
     partition.late_answers += 1
     follower.late_answer = EpochEnd(epoch=leader_epoch, end_offset=leader_offset)
+    follower.asked_leader, follower.asked_end = partition.leader, len(follower.records)
+
+
+def is_asked_again(partition: EpochPartition, member: int) -> bool:
+    """Whether a replica follows the leader again that it has asked, with as many records, and has not truncated yet.
+
+    The fetcher of that leader then has the partition again. It waits for the answer, and so cannot ask for another one.
+    Up to 2.1.0 it takes one also if the log has another end by then.
+    """
+    replica = partition.replicas[member]
+    is_the_leader = replica.asked_leader is not None and replica.asked_leader == partition.leader
+    return is_the_leader and replica.is_truncating and len(replica.records) == replica.asked_end
 
 
 @action(
@@ -498,13 +514,16 @@ def delay_answer(partition: EpochPartition, member: Member) -> None:
     source="AbstractFetcherThread.truncateOnFetchResponse, AbstractFetcherThread.maybeTruncateToEpochEndOffsets",
 )
 def handle_late_answer(partition: EpochPartition, member: Member) -> None:
-    """By then another fetcher has the partition, or none, as the replica leads; until KAFKA-13207 it was truncated."""
+    """By then another fetcher has the partition, or none, as the replica leads; until KAFKA-13207 it was truncated.
+
+    If this one has it again, in a later leader epoch, it was truncated until KAFKA-7786, and from 2.8 to KAFKA-18991.
+    """
     replica = partition.replicas[member]
     require(replica.is_up and replica.late_answer is not None)
     assert replica.late_answer is not None
-    answer = replica.late_answer
+    answer, is_taken = replica.late_answer, is_asked_again(partition, member) and not ANSWERS_MATCH_THE_EPOCH
     replica.late_answer = None
-    if not REMOVED_PARTITIONS_STAY:
+    if is_taken or not REMOVED_PARTITIONS_STAY:
         own_offset, own_epoch = end_offset_for(replica, answer.epoch), epoch_for(replica, answer.epoch)
         is_equal = own_offset != UNDEFINED and own_epoch == answer.epoch
         truncate_to(replica, min(own_offset, answer.end_offset) if is_equal else answer.end_offset)

@@ -6,6 +6,7 @@ from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
     CLIENT,
     CRASHES,
+    FAULT,
     FETCHER,
     FILE_DELETE_DELAY_MS,
     KEYS,
@@ -53,6 +54,7 @@ from kwalk.model.kafka.storage.state import (
 )
 from kwalk.model.kafka.storage.versions import (
     COPIES_BEGIN_WITHIN_A_BATCH,
+    DAMAGED_BATCHES_ARE_FETCHED_AGAIN,
     DELETE_BELOW_HIGH_WATERMARK,
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
@@ -143,6 +145,18 @@ def delete_of_leader(log: PartitionLog, offset: Offset) -> None:
     require(UNALIGNED_STARTS == 0 or not log.begins_within)
     log.leader_deletions += 1
     log.has_ended = not RESPONSES_ARE_OF_ONE_MOMENT
+
+
+@action(
+    by=FAULT,
+    description="damages the batch that the follower gets: its checksum is wrong",
+    source="AbstractFetcherThread.processFetchRequest; Log.analyzeAndValidateRecords",
+)
+def damage_response(log: PartitionLog) -> None:
+    """It is fetched again. Before KAFKA-4384 the fetcher skipped it, and ended at the next one, as that left a gap."""
+    require(is_fetching(log) and log.end_offset < OFFSETS)
+    log.damages += 1
+    log.has_ended = not DAMAGED_BATCHES_ARE_FETCHED_AGAIN
 
 
 def takes_large_batches(log: PartitionLog) -> bool:

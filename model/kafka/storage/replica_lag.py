@@ -16,6 +16,7 @@ from kwalk.model.kafka.storage.versions import (
     EQUAL_END_IS_IN_SYNC,
     FETCHES_ONE_BATCH_AT_LEAST,
     FOREIGN_MEMBERS_LAG,
+    IDLE_FOLLOWERS_ARE_IN_SYNC,
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
@@ -67,9 +68,13 @@ class FollowerLag:
 
 
 def may_fetch(lag: FollowerLag) -> bool:
-    """Whether the follower's fetch of the partition is answered: since KAFKA-4313 no ISR member is throttled."""
+    """Whether the follower's fetch of the partition is answered: since KAFKA-4313 no ISR member is throttled.
+
+    Since 2.5 and until KAFKA-15080, one that has got no record yet throttles itself.
+    """
     is_refused = lag.is_throttled and not (bool(THROTTLES_LAGGARDS_ONLY) and lag.in_isr)
-    return not lag.is_stalled and not lag.is_offline and not is_refused
+    is_idle = lag.is_throttled and lag.follower_end == 0 and not IDLE_FOLLOWERS_ARE_IN_SYNC
+    return not lag.is_stalled and not lag.is_offline and not is_refused and not is_idle
 
 
 @action(by=PRODUCER, description="produces a record", source="Partition.appendRecordsToLeader")

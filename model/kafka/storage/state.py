@@ -18,6 +18,7 @@ from kwalk.model.kafka.storage.domains import (
     CLEANED_BATCHES,
     CLEANINGS,
     CRASHES,
+    DAMAGES,
     FULL_DISKS,
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
@@ -199,6 +200,7 @@ class PartitionLog:
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
     begins_within: bool = flag(when=UNALIGNED_STARTS)
     has_ended: bool = flag(when=LEADER_DELETIONS)
+    damages: int = number(0, DAMAGES)
     phase: LogPhase = choice(LogPhase, when=CRASHES)
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
     recovery_point_checkpoint: int = number(0, OFFSETS, when=CRASHES)

@@ -699,6 +699,19 @@ REMOVED_PARTITIONS_STAY = version_flag(
     source="KAFKA-13207 (2.8.1, 3.0.0)",
     trials=(Trial("leader-epochs-late-answer", ("committed_record_is_kept",), variant="2.8.0"),),
 )
+ANSWERS_MATCH_THE_EPOCH = version_flag(
+    "answers_match_the_epoch",
+    "KAFKA-7786 (2.1.1, 2.2.0), KAFKA-18991 (3.9.1): a fetcher leaves an answer out that its leader gave in an earlier "
+    "leader epoch; before 2.1.1 it truncated by it, and again since 2.8.0 (KAFKA-10554), if the partition is fetched "
+    "from the same offset as then",
+    {"2.1.1": True, "2.8.0": False, "3.9.1": True},
+    closes="a follower's log is not truncated by an answer from an earlier leader epoch",
+    source="KAFKA-7786 (2.1.1, 2.2.0), KAFKA-18991 (3.9.1)",
+    trials=tuple(
+        Trial("leader-epochs-stale-answer", ("committed_record_is_kept",), variant=release)
+        for release in ("2.1.0", "3.9.0")
+    ),
+)
 OUT_OF_RANGE_COMES_FIRST = version_flag(
     "out_of_range_comes_first",
     "KAFKA-12996 (2.8.1, 3.0.0): a leader answers a fetch below its start offset with OFFSET_OUT_OF_RANGE also where "
@@ -818,6 +831,24 @@ MOVE_RESUMES_AT_ITS_LOG = version_flag(
     closes="a move between log directories goes on after an election or a restart, before anything is copied",
     source="KAFKA-9087 (3.5.0)",
     trials=(Trial("log-move", ("move_does_not_fail",)),),
+)
+MOVE_ASKS_BY_ITS_EPOCH = version_flag(
+    "move_asks_by_its_epoch",
+    "KAFKA-6795 (2.0.0): a move asks where the latest leader epoch of the future log ends in the current log; before, "
+    "where that of the current log ends, which is at its end",
+    {"2.0.0": True},
+    closes="the future log is truncated to what the current log has, also when that has other records by then",
+    source="KAFKA-6795 (2.0.0)",
+    trials=(Trial("log-move-diverged", ("moved_log_has_the_same_records",), variant="1.1"),),
+)
+DAMAGED_BATCHES_ARE_FETCHED_AGAIN = version_flag(
+    "damaged_batches_are_fetched_again",
+    "KAFKA-4384 (0.10.1.1): a fetcher goes on behind a batch when that is appended; before, also if its checksum was "
+    "wrong, and the next batch then ended the thread (Offset mismatch for partition)",
+    {"0.10.1.1": True},
+    closes="a follower outlives a batch that was damaged on its way",
+    source="KAFKA-4384 (0.10.1.1)",
+    trials=(Trial("log-copy-damaged", ("follower_catches_up",), variant="0.10.1"),),
 )
 RESPONSES_ARE_OF_ONE_MOMENT = version_flag(
     "responses_are_of_one_moment",
@@ -948,7 +979,17 @@ THROTTLES_LAGGARDS_ONLY = version_flag(
     before=True,
     closes="a follower in the ISR is not throttled",
     source="KAFKA-4313 (0.10.1.1): ReplicaManager.shouldLeaderThrottle: isReplicaInSync",
-    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), flags={"last_fetch_counts": True}),),
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="3.9.0"),),
+)
+IDLE_FOLLOWERS_ARE_IN_SYNC = version_flag(
+    "idle_followers_are_in_sync",
+    "KAFKA-15080 (3.5.1, 3.6.0): a fetcher knows its lag from its first response on; since 2.5.0, and until then, only "
+    "from the first one with records, so that the quota of replication held for it as for one that is not in sync",
+    {"2.5.0": False, "3.5.1": True},
+    before=True,
+    closes="a follower of a partition without new records is not throttled",
+    source="KAFKA-15080 (3.5.1, 3.6.0): AbstractFetcherThread.processFetchRequest",
+    trials=(Trial("replica-lag", ("follower_that_fetches_stays",)),),
 )
 EQUAL_END_IS_IN_SYNC = version_flag(
     "equal_end_is_in_sync",
@@ -1245,6 +1286,15 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
     trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
 )
 
+ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
+    "isr_changes_name_broker_epochs",
+    "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
+    "has started again since",
+    closes="a replica that has lost its log does not join the ISR by what it had before",
+    source="no release in ZooKeeper mode; KIP-903 (KAFKA-14139, 3.5.0) in KRaft mode",
+    trials=(Trial("isr-changes-replaced-disk", ("isr_has_what_is_committed",), variant="3.9.0"),),
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
@@ -1252,3 +1302,9 @@ FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
+ANSWER_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "2.1.0", "2.2.0", "3.9.0", "3.9.1")}
+"""Those on both sides of the two repairs of answers from an earlier leader epoch (KAFKA-7786, KAFKA-18991)."""
+MOVE_VARIANTS = {
+    release: FLAGS.variant_of(release) for release in (*RELEASES, "1.1") if release == "1.1" or release >= "2."
+}
+"""Those that have moves between log directories (KIP-113); 1.1 is the first one."""
