@@ -124,11 +124,16 @@ def _read_topic(reader: Reader) -> tuple[str | None, list[tuple[int, Fetched]]]:
 
 def _read_partition(reader: Reader) -> tuple[int, Fetched]:
     number, error, high_watermark, _, _ = reader.numbers("ihqqq")
-    reader.compact_array(lambda: (reader.numbers("qq"), reader.tags()))
+    reader.compact_array(lambda: _read_aborted(reader))
     reader.int32()
     records = reader.compact_bytes() or b""
     reader.tags()
     return number, Fetched(error, high_watermark, records)
+
+
+def _read_aborted(reader: Reader) -> None:
+    reader.numbers("qq")
+    reader.tags()
 
 
 def _read_named(reader: Reader) -> tuple[int, Fetched]:

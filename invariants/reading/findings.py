@@ -868,10 +868,10 @@ class Findings:
 
     def _refuses_unread(self, place: _Place) -> bool:
         """Whether the leader refused a fetch by ZooKeeper's topic id, and nothing shows which one its file has."""
-        leader, where = place.topic.states[place.partition].leader, (place.topic.name, place.partition)
-        if leader is None or self.capture.shows(leader, *where):
+        state = place.topic.states.get(place.partition)
+        if state is None or state.leader is None or self.capture.shows(state.leader, place.topic.name, place.partition):
             return False
-        return agrees_in_memory(self.capture, place.topic, place.partition, leader) is False
+        return agrees_in_memory(self.capture, place.topic, place.partition, state.leader) is False
 
     # Observations.
 
