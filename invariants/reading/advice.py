@@ -6,7 +6,8 @@ logs are of which topic, it is made here, of the lineages of the logs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import starmap
 
 from attrs import evolve, frozen
 
@@ -265,13 +266,7 @@ class Advice:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
         elif kind is kinds.NO_LIVE_ISR:
-            foreign = [one.subject for one in observations if self._elects_none(one)]
-            made = self._without_live_isr(kind, [self._unregistered(one) for one in observations])
-            if foreign and not self.capture.is_kraft:
-                only = f"see to {listed(foreign)}, whose ISR has no replica: no start of its members ends it"
-                is_all = len(foreign) == len(observations)
-                way_out = only if is_all else f"{made.way_out}; {only}"
-                made = evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
+            made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
             made = evolve(kind, way_out=f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
@@ -287,6 +282,17 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _with_foreign_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of partitions without a live ISR member; an ISR without a replica elects nobody."""
+        made = self._without_live_isr(kind, [self._unregistered(one) for one in observations])
+        foreign = [one.subject for one in observations if self._elects_none(one)]
+        if not foreign or self.capture.is_kraft:
+            return made
+        only = f"see to {listed(foreign)}, whose ISR has no replica: no start of its members ends it"
+        is_all = len(foreign) == len(observations)
+        way_out = only if is_all else f"{made.way_out}; {only}"
+        return evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
 
     def _written_ids(self, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield which id to write into a znode that has none, where a broker has a log of another topic."""
@@ -419,6 +425,14 @@ class Advice:
                 found.update(place.apart if place is not None else ())
         return found
 
+    def _why_outdated(self, place: PartitionLogs, broker: int, log: Directory | None) -> str:
+        """Return what a log that must not lead lacks."""
+        if has_lost_its_end(self.capture, place.topic, place.partition, broker):
+            return "has lost its end: one that copied it is longer"
+        if log is not None and log.end == 0:
+            return "is empty, and others have records"
+        return "lacks the last leader epochs, and others may have more" if log else "is gone"
+
     def _starting(self, way_out: str) -> str:
         """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
         bad: dict[int, str] = {}
@@ -440,11 +454,7 @@ class Advice:
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, []).append(place)
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
-                    has = "lacks the last leader epochs, and others may have more" if log else "is gone"
-                    if log is not None and log.end == 0:
-                        has = "is empty, and others have records"
-                    if has_lost_its_end(self.capture, place.topic, partition, broker):
-                        has = "has lost its end: one that copied it is longer"
+                    has = self._why_outdated(place, broker, log)
                     bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
@@ -461,13 +471,7 @@ class Advice:
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
-        for broker, places in unseen.items():
-            has_others = any(len(place.topic.partitions.get(place.partition, ())) > 1 for place in places)
-            loss = "and the other replicas would lose their records" if has_others else "without the records"
-            parts.append(
-                f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with "
-                f"empty ones it would lead {listed([place.name for place in places])}, {loss}"
-            )
+        parts += starmap(_only_with_its_logs, unseen.items())
         if others:
             parts.append(
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
@@ -829,22 +833,7 @@ class Advice:
             topic, label = known[0].topic, topic_label(name)
             ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
-                kept = sorted({b for place in again for b in place.kept})
-                keeping = (
-                    f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
-                )
-                if len(ids) > 1 or self._others(topic):
-                    keeping = removing
-                elif refusing := refused_at_start(self.capture, topic):
-                    keeping += f", and restart {brokers(refusing)}"
-                is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in again)
-                is_whole = {place.partition for place in again} >= topic.partitions.keys()
-                logs = f"the directories of {label}" if is_whole else listed([place.name for place in again])
-                yield (
-                    f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
-                    f"to begin with empty logs, move {logs} away while their brokers are stopped"
-                    f"{'' if is_ahead else ' (kwalk diagnose --plan has both)'}"
-                )
+                yield self._of_created_again(again, ids, removing)
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
                 if self._others(topic):
@@ -864,6 +853,31 @@ class Advice:
             restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
             once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
             yield f"write {listed(writes)}, then fail the controller over{once}{restarts}"
+
+    def _of_created_again(self, places: Sequence[PartitionLogs], ids: Set[str], removing: str) -> str:
+        """Return the choice between the earlier logs of a topic that was created again, and empty ones.
+
+        Args:
+            places: The partitions whose logs are of an earlier topic.
+            ids: The topic ids that logs have.
+            removing: How to keep the earlier logs where no id in the znode fits them.
+        """
+        topic = places[0].topic
+        kept = sorted({b for place in places for b in place.kept})
+        keeping = f"write the id {min(ids, default='that they have')} into its znode and fail the controller over"
+        if len(ids) > 1 or self._others(topic):
+            keeping = removing
+        elif refusing := refused_at_start(self.capture, topic):
+            keeping += f", and restart {brokers(refusing)}"
+        is_ahead = any(epochs_ahead(self.capture, topic, place.partition, place.kept) for place in places)
+        is_whole = {place.partition for place in places} >= topic.partitions.keys()
+        label = topic_label(topic.name)
+        logs = f"the directories of {label}" if is_whole else listed([place.name for place in places])
+        return (
+            f"choose what topic {label} is to have: to keep the records of {brokers(kept)}, {keeping}; "
+            f"to begin with empty logs, move {logs} away while their brokers are stopped"
+            f"{'' if is_ahead else ' (kwalk diagnose --plan has both)'}"
+        )
 
     def _with_states(self, way_out: str, places: Iterable[PartitionLogs]) -> str:
         """Return a way out that keeps logs, with the states that are older than these."""
@@ -1507,6 +1521,16 @@ def _key(one: Observation) -> tuple[str, int] | None:
     if "partition" not in one.fields:
         return None
     return one.fields["topic"], int(one.fields["partition"])
+
+
+def _only_with_its_logs(broker: int, places: Sequence[PartitionLogs]) -> str:
+    """Return how to start a broker whose log directories are not shown, and which would lead partitions."""
+    has_others = any(len(place.topic.partitions.get(place.partition, ())) > 1 for place in places)
+    loss = "and the other replicas would lose their records" if has_others else "without the records"
+    return (
+        f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with "
+        f"empty ones it would lead {listed([place.name for place in places])}, {loss}"
+    )
 
 
 def _state(epoch: int, leader: str) -> str:
