@@ -12,7 +12,7 @@ from __future__ import annotations
 import socket
 import struct
 import uuid
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
@@ -216,6 +216,11 @@ def compact_array(items: Iterable[bytes] | None) -> bytes:
         return varint(0)
     listed = list(items)
     return varint(len(listed) + 1) + b"".join(listed)
+
+
+def id_bytes(topic_id: str) -> bytes:
+    """Return the 16 bytes of a topic id."""
+    return urlsafe_b64decode(topic_id + "==")
 
 
 def new_topic_id() -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,9 +38,11 @@ from kwalk.clusters.collect.znodes import (
     some,
     topic_of,
 )
+from kwalk.clusters.fetch import errors_by_id
 from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
 from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_any_capture
+from kwalk.model.kafka.snapshots.diagnosis import fetches_by_topic_id
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions.reported import reported_release
 from kwalk.model.language import UsageError
@@ -96,7 +99,8 @@ class CollectOptions:
         version: Kafka's version, such as "2.8.2"; see `reported_release`.
         topics: Patterns of topics' names; all topics without one.
         logs: Where log directories are.
-        ask_brokers: Whether brokers are asked for their metadata caches, and the state of their log directories.
+        ask_brokers: Whether brokers are asked for their metadata caches, the state of their log directories, and the
+            topic ids of their logs.
         ssh: The command that reaches another machine.
         seconds: The patience for the log directories of one machine.
     """
@@ -256,7 +260,7 @@ class _Visit:
     # Answers.
 
     def _ask(self, number: int) -> BrokerSeen:
-        """Return what a broker answers to a Metadata and a DescribeLogDirs request, as far as it does."""
+        """Return what a broker answers to a Metadata, a DescribeLogDirs and a Fetch request, as far as it does."""
         seen, endpoint = BrokerSeen(number, alive=True), plaintext_endpoint(self.registered[number])
         if endpoint is None:
             self.problems.append(f"Broker {number} has no PLAINTEXT listener: it was not asked for its metadata.")
@@ -267,6 +271,8 @@ class _Visit:
             request = "DescribeLogDirs"
             seen = evolve(seen, log_dirs=describe_log_dirs(port, host=host, seconds=BROKER_SECONDS))
             self.problems += _wrong_log_dirs(seen)
+            request = "Fetch"
+            seen = evolve(seen, fetches=self._fetch(seen, host, port))
         except (OSError, Malformed) as error:
             where = f"{printable(host)}:{port}"
             self.problems.append(f"Broker {number} did not answer a {request} request at {where}: {_why(error)}.")
@@ -275,6 +281,23 @@ class _Visit:
     def _has_topic_ids(self) -> bool:
         """Whether brokers answer Metadata requests of version 10, which has topic ids."""
         return _numbers(reported_release(self.options.version).name) >= (2, 8)
+
+    def _fetch(self, broker: BrokerSeen, host: str, port: int) -> dict[tuple[str, int], int] | None:
+        """Return the errors of fetches by topic id from replicas in the ISR, by topic and partition; None before 3.1.
+
+        The broker's own Metadata response says which they are, and their ids; one that two topics have is no name.
+        """
+        if broker.metadata is None or not fetches_by_topic_id(reported_release(self.options.version).name):
+            return None
+        known = {name: topic for name, topic in broker.metadata.topics.items() if self.znodes.topics.have(name)}
+        ids = Counter(topic.topic_id for topic in broker.metadata.topics.values())
+        names = {topic.topic_id: name for name, topic in known.items() if topic.topic_id and ids[topic.topic_id] == 1}
+        replicas = {
+            identity: [number for number, one in known[name].partitions.items() if broker.id in (one.leader, *one.isr)]
+            for identity, name in names.items()
+        }
+        found = errors_by_id(port, replicas, host=host, seconds=BROKER_SECONDS)
+        return {(names[identity], number): error for (identity, number), error in found.items()}
 
     # Log directories.
 

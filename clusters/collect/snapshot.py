@@ -46,6 +46,7 @@ class BrokerSeen:
         roots: Its log directories; None if they were not read.
         metadata: Its Metadata response; None if there was none.
         log_dirs: The errors of its log directories by path, as it says; None if it does not.
+        fetches: The errors of fetches from its replicas by topic id, by topic and partition; None if it was not asked.
     """
 
     id: int
@@ -53,6 +54,7 @@ class BrokerSeen:
     roots: Sequence[RootFiles] | None = None
     metadata: Metadata | None = None
     log_dirs: Mapping[str, int] | None = None
+    fetches: Mapping[tuple[str, int], int] | None = None
 
     def is_offline(self, path: str) -> bool | None:
         """Whether the disk of a log directory has failed; None if the broker does not say."""
@@ -264,6 +266,7 @@ def _brokers(
             "set_aside": _set_aside(broker, znodes.topics),
             "twice": _twice(broker, znodes.topics),
             "metadata_cache": answers.object(broker),
+            "fetch_errors": _fetch_errors(broker),
         }
     return found
 
@@ -337,6 +340,14 @@ def _log_dirs(broker: BrokerSeen) -> list[dict[str, Any]] | None:
         }
         for root in sorted((*read, *map(RootFiles, others)), key=lambda root: _path(root.path))
     ]
+
+
+def _fetch_errors(broker: BrokerSeen) -> dict[str, dict[str, list[int]]] | None:
+    """Return the partitions with each error of a fetch by topic id, by topic."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for (name, number), error in sorted((broker.fetches or {}).items()):
+        found.setdefault(str(error), {}).setdefault(name, []).append(number)
+    return None if broker.fetches is None else dict(sorted(found.items()))
 
 
 def _path(path: str) -> str:

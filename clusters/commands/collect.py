@@ -34,7 +34,7 @@ COMMAND = Command(
         "with {host} for that of each broker",
     ),
     repeatable("--topic", NAME, "only this topic, or those that fit a pattern such as orders-*"),
-    switch("--no-metadata", "do not ask brokers for their metadata caches and the state of their log directories"),
+    switch("--no-metadata", "do not ask brokers for their metadata caches, their log directories and their topic ids"),
     option("--ssh", text("COMMAND"), "the command in place of ssh, with its options"),
     option("--sasl", text("USER"), "authenticate to ZooKeeper with SASL (DIGEST-MD5)"),
     option("--digest", text("USER"), "authenticate to ZooKeeper with its scheme digest"),

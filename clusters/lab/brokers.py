@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
+from kwalk.clusters.fetch import Fetched, FetchOptions, fetch_by_id, fetch_by_name
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import (
     NO_TAGS,
@@ -365,7 +366,7 @@ def new_producer_id(port: int) -> int:
 
 
 def consume(
-    port: int, topic: str, partition: int, *, leader_epoch: int = -1, topic_id: bytes | None = None, seconds: float = 3
+    port: int, topic: str, partition: int, *, leader_epoch: int = -1, topic_id: str | None = None, seconds: float = 3
 ) -> Probe:
     """Fetch from the beginning of a partition, as a consumer does that has this leader epoch from its metadata.
 
@@ -374,52 +375,31 @@ def consume(
         topic: The topic.
         partition: The partition.
         leader_epoch: The leader epoch in the consumer's metadata; -1 for none.
-        topic_id: The 16 bytes of the topic id in its metadata: a consumer of 3.1 or later fetches by it.
+        topic_id: The topic id in its metadata: a consumer of 3.1 or later fetches by it.
         seconds: How long the broker may wait for records.
 
     Returns:
         The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark" and "ms".
     """
-    return _probe(lambda: _consume(port, (topic, partition, leader_epoch), topic_id, seconds))
+    options = FetchOptions(leader_epoch=leader_epoch, milliseconds=int(seconds * 1000))
+    return _probe(lambda: _consume(port, (topic, partition), topic_id, options))
 
 
-def _consume(port: int, what: tuple[str, int, int], topic_id: bytes | None, seconds: float) -> Probe:
-    topic, partition, epoch = what
-    start = int32(-1) + int32(int(seconds * 1000)) + int32(1) + int32(1 << 20) + int8(0) + int32(0) + int32(-1)
-    with BrokerConnection(port, seconds=seconds + 5) as connection:
+def _consume(port: int, what: tuple[str, int], topic_id: str | None, options: FetchOptions) -> Probe:
+    topic, partition = what
+    with BrokerConnection(port, seconds=options.milliseconds / 1000 + 5) as connection:
         if topic_id is None:
-            one = int32(partition) + int32(epoch) + int64(0) + int64(-1) + int32(1 << 20)
-            body = start + array([string(topic) + array([one])]) + array([]) + string("")
-            reader = connection.ask(Api.FETCH, 11, body)
+            answer = fetch_by_name(connection, topic, partition, options)
         else:
-            one = int32(partition) + int32(epoch) + int64(0) + int32(-1) + int64(-1) + int32(1 << 20) + NO_TAGS
-            named = topic_id + compact_array([one]) + NO_TAGS
-            body = start + compact_array([named]) + compact_array([]) + compact_string("") + NO_TAGS
-            reader = connection.ask(Api.FETCH, 13, body, flexible=True)
-    return _read_fetch(reader, flexible=topic_id is not None)
-
-
-def _read_fetch(reader: Reader, *, flexible: bool) -> Probe:
-    reader.int32()
-    code = reader.int16()
-    reader.int32()
-    if code or not (reader.varint() - 1 if flexible else reader.int32()):
-        return {"error": error_name(code)} if code else {"error": OK, "n": 0}
-    if flexible:
-        reader.take(16), reader.varint()
-    else:
-        reader.string(), reader.int32()
-    reader.int32()
-    code, high_watermark = reader.int16(), reader.int64()
-    reader.int64(), reader.int64()
-    aborted = reader.varint() - 1 if flexible else reader.int32()
-    reader.take(max(aborted, 0) * (17 if flexible else 16))
-    reader.int32()
-    content = (reader.compact_bytes() if flexible else reader.buffer()) or b""
-    values = [value.decode(errors="replace") for value in record_values(content)]
-    if code:
-        return {"error": error_name(code)}
-    return {"error": OK, "n": len(values), "last": values[-1] if values else None, "high_watermark": high_watermark}
+            answer = fetch_by_id(connection, {topic_id: [partition]}, options)
+    fetched = next(iter(answer.partitions.values()), Fetched(0, 0, b""))
+    if answer.error or not answer.partitions:
+        return {"error": error_name(answer.error)} if answer.error else {"error": OK, "n": 0}
+    if fetched.error:
+        return {"error": error_name(fetched.error)}
+    values = [value.decode(errors="replace") for value in record_values(fetched.records)]
+    last = values[-1] if values else None
+    return {"error": OK, "n": len(values), "last": last, "high_watermark": fetched.high_watermark}
 
 
 def _probe(ask: Callable[[], Probe]) -> Probe:

@@ -14,7 +14,6 @@ import shutil
 import signal
 import socket
 import time
-from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -685,7 +684,7 @@ class Lab:
             except OSError:
                 continue
             for number, partition in found.partitions.items() if found else ():
-                identity = id_bytes(found.topic_id) if found and found.topic_id and broker.fetches_by_id else None
+                identity = found.topic_id if found and broker.fetches_by_id else None
                 way = (number, partition.leader, partition.leader_epoch, found.topic_id if found else None)
                 if way in tried or serves(result.get(str(number))):
                     continue
@@ -701,7 +700,7 @@ class Lab:
         number: int,
         partition: PartitionMetadata,
         *,
-        identity: bytes | None,
+        identity: str | None,
         seconds: float,
         acks: int = -1,
         mark: str = "v",
@@ -716,11 +715,11 @@ class Lab:
         consumed = consume(leader.port, topic, number, seconds=min(3, seconds), **options)
         return {"produce": produced, "consume": consumed}
 
-    def id_to_fetch(self, topic: str) -> bytes | None:
+    def id_to_fetch(self, topic: str) -> str | None:
         """Return the id by which consumers fetch a topic; None if those of this version fetch by its name."""
         broker, known = self._metadata()
         found = known.topics.get(topic)
-        return id_bytes(found.topic_id) if found and found.topic_id and broker.fetches_by_id else None
+        return found.topic_id if found and broker.fetches_by_id else None
 
     def _metadata(self) -> tuple[LabBroker, Metadata]:
         for broker in self.brokers.values():
@@ -940,11 +939,6 @@ def _log_lines(text: str) -> Iterator[tuple[datetime, str]]:
     for line in text.splitlines():
         if found := LINE.match(line):
             yield datetime.strptime(found[1], "%Y-%m-%d %H:%M:%S,%f"), found[2]
-
-
-def id_bytes(topic_id: str) -> bytes:
-    """Return the 16 bytes of a topic id."""
-    return urlsafe_b64decode(topic_id + "==")
 
 
 def _listed(numbers: Sequence[int] | Mapping[int, object]) -> str:

@@ -99,10 +99,10 @@ LEADER_REFUSES_MIXED = evolve(
 LEADER_REFUSES_IN_MEMORY = evolve(
     LEADER_REFUSES,
     name="leader-keeps-topic-id-in-memory",
-    title="the leader may hold another topic id in memory: its partition.metadata was removed",
+    title="the leader may hold another topic id in memory: its partition.metadata was removed or edited",
     later="it lasts until the broker restarts",
-    way_out="restart every broker that has run since the files were removed, one at a time",
-    cause="partition.metadata was removed while the broker ran: it keeps the id in memory until it stops",
+    way_out="restart every broker that has run since the files were removed or edited, one at a time",
+    cause="partition.metadata was removed or edited while the broker ran: it keeps the id in memory until it stops",
 )
 IN_BETWEEN = "; partitions may have no leader until the last of them has restarted"
 NO_LIVE_ISR = FindingKind(
@@ -164,9 +164,18 @@ FETCH_REFUSED = FindingKind(
 FETCH_REFUSED_IN_MEMORY = evolve(
     FETCH_REFUSED,
     name="fetch-by-id-refused-in-memory",
-    title="the leader may refuse fetches that name ZooKeeper's topic id: its partition.metadata was removed",
+    title="the leader refuses fetches that name ZooKeeper's topic id: it has another one in memory",
     way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
     cause=LEADER_REFUSES_IN_MEMORY.cause,
+)
+FETCH_REFUSED_NOT_READ = evolve(
+    FETCH_REFUSED,
+    name="fetch-by-id-refused-not-read",
+    title="the leader refuses fetches that name ZooKeeper's topic id, and its log directory was not read",
+    properties=(),
+    way_out="take a snapshot with the log directories (--logs): partition.metadata decides; restart no broker before",
+    cause="the topic's znode has lost its id and got another one, or partition.metadata was edited as the broker ran",
+    acts=Act.NONE,
 )
 FETCH_REFUSED_MIXED = evolve(
     FETCH_REFUSED,
@@ -918,7 +927,7 @@ IDS_NOT_READ = evolve(
 ID_DIFFERS_IN_MEMORY = evolve(
     ID_DIFFERS,
     name="topic-id-differs-in-memory",
-    title="replicas may hold another topic id than ZooKeeper in memory: their partition.metadata was removed",
+    title="replicas have another topic id than ZooKeeper in memory",
     way_out=LEADER_REFUSES_IN_MEMORY.way_out + IN_BETWEEN,
     cause=LEADER_REFUSES_IN_MEMORY.cause,
 )
@@ -1284,6 +1293,7 @@ KINDS = (
     RECORDS_ELSEWHERE,
     FETCH_REFUSED,
     FETCH_REFUSED_IN_MEMORY,
+    FETCH_REFUSED_NOT_READ,
     FETCH_REFUSED_MIXED,
     REPLICA_REFUSES,
     STALE_IN_ISR,

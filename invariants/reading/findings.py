@@ -34,6 +34,7 @@ from kwalk.model.kafka.snapshots.capture import (
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
     MOST_NAMES,
+    agrees_in_memory,
     assigns_ids_at_once,
     brokers,
     disks_of_others,
@@ -586,6 +587,9 @@ class Findings:
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
             yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
+        elif self._refuses_unread(place):
+            text = f"{_isr(place)}; ZooKeeper has the id {place.topic.topic_id}"
+            yield self._observed(kinds.FETCH_REFUSED_NOT_READ, place, text)
         if "isr_members_live" in broken:
             dead = [one for one in broken["isr_members_live"] if not _is_offline(place, one.broker)]
             yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR")
@@ -862,6 +866,13 @@ class Findings:
             text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
             yield self._observed(kinds.ID_SENT, place, text)
 
+    def _refuses_unread(self, place: _Place) -> bool:
+        """Whether the leader refused a fetch by ZooKeeper's topic id, and nothing shows which one its file has."""
+        state = place.topic.states.get(place.partition)
+        if state is None or state.leader is None or self.capture.shows(state.leader, place.topic.name, place.partition):
+            return False
+        return agrees_in_memory(self.capture, place.topic, place.partition, state.leader) is False
+
     # Observations.
 
     def _observed(self, kind: FindingKind, place: _Place, detail: str, broken: Iterable[Broken] = ()) -> Observation:
@@ -957,7 +968,7 @@ VERBS = {
     kinds.CATCHING_UP.name: ("is", "are"),
     kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),
-    kinds.ID_DIFFERS_IN_MEMORY.name: ("may differ", "may differ"),
+    kinds.ID_DIFFERS_IN_MEMORY.name: ("has another in memory", "have another in memory"),
     kinds.IDS_MIXED.name: ("differs", "differ"),
 }
 """By kind, the verb for one broker and for several."""

@@ -12,6 +12,7 @@ from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
 from kwalk.clusters.collect.znodes import LEFT_OUT
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, PartitionMetadata, TopicMetadata
+from kwalk.clusters.wire import Malformed, new_topic_id
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.model.kafka.snapshots.capture import BatchHeader, Directory, LogRoot, MigrationNode, read_capture
 from kwalk.model.language import UsageError
@@ -132,6 +133,53 @@ def test_a_broker_of_before_topic_ids_is_asked_again_without_them(shown, monkeyp
     monkeypatch.setattr(module, "metadata", answer)
     assert collect(zookeeper_of(shown), CollectOptions("2.8.2")).problems == []
     assert sorted(asked) == [False] * 3 + [True] * 3
+
+
+def test_a_broker_of_3_1_and_later_is_asked_for_the_topic_ids_of_its_replicas(shown, monkeypatch):
+    """By the ids that it answers itself; of an id that two topics have it is not known which is meant."""
+
+    def topic(identity, leader=1, isr=(1, 2)):
+        return TopicMetadata(0, identity, {p: PartitionMetadata(0, leader, 4, isr, ()) for p in (0, 1)})
+
+    ids, asked = [new_topic_id() for _ in range(3)], {}
+    topics = {"t": topic(ids[0]), "u": topic(ids[1]), "v": topic(ids[1]), "w": topic(None), "x": topic(ids[2], -1, ())}
+    answers = {1: {(ids[0], 0): 1, (ids[0], 1): 103}, 2: {(ids[0], 0): -1, (ids[0], 1): 1}, 3: {}}
+
+    def errors(port, topics, *, host, seconds):
+        number = int(host.removeprefix("broker-"))
+        asked[number] = {identity: numbers for identity, numbers in topics.items() if numbers}
+        return answers[number]
+
+    monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: Metadata((1, 2, 3), 1, topics))
+    monkeypatch.setattr(module, "errors_by_id", errors)
+    found = collect(zookeeper_of(shown), CollectOptions("3.1.0"))
+    assert found.problems == []
+    assert asked == {1: {ids[0]: [0, 1]}, 2: {ids[0]: [0, 1]}, 3: {}}
+    written = {number: broker["fetch_errors"] for number, broker in found.document["brokers"].items()}
+    assert written == {"1": {"1": {"t": [0]}, "103": {"t": [1]}}, "2": {"-1": {"t": [0]}, "1": {"t": [1]}}, "3": {}}
+    brokers = collected(found).brokers
+    assert (brokers[1].agreeing, brokers[1].refusing) == ({("t", 0)}, {("t", 1)})
+    assert (brokers[2].agreeing, brokers[2].refusing) == ({("t", 1)}, set())
+    asked.clear()
+    found = collect(zookeeper_of(shown), CollectOptions("3.0.2"))
+    assert (asked, found.document["brokers"]["1"]["fetch_errors"]) == ({}, None)
+    assert collected(found).brokers[1].agreeing == set()
+
+
+def test_a_broker_that_does_not_answer_a_fetch_is_a_problem_and_no_failure(shown, monkeypatch):
+    def refuse(port, topics, *, host, seconds):
+        raise Malformed("a frame of 7 bytes")
+
+    monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: ANSWER)
+    monkeypatch.setattr(module, "errors_by_id", refuse)
+    found = collect(zookeeper_of(shown), CollectOptions("3.9.0"))
+    assert found.problems == [
+        f"Broker {n} did not answer a Fetch request at broker-{n}:9092: a frame of 7 bytes." for n in (1, 2, 3)
+    ]
+    broker = found.document["brokers"]["1"]
+    assert (broker["metadata_cache"]["controller"], broker["fetch_errors"]) == (1, None)
+    assert broker["log_dirs"]
+    assert collected(found).brokers[1].cache is not None
 
 
 # What is read.

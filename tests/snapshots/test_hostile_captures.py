@@ -88,6 +88,14 @@ CHANGES = {
         lambda d: directory(d).update(topic_id="B" * 22),
         "brokers.1.dirs.t-0.topic_id differs from its partition_metadata",
     ),
+    "answers to fetches that name no partitions": (
+        lambda d: d["brokers"]["1"].update(fetch_errors={"103": {"t": [0, "1"]}}),
+        "brokers.1.fetch_errors.103.t",
+    ),
+    "answers to fetches without errors": (
+        lambda d: d["brokers"]["1"].update(fetch_errors=[103]),
+        "brokers.1.fetch_errors",
+    ),
     "a truncated checkpoint": (
         lambda d: directory(d).update(leader_epoch_checkpoint="0\n2\n0 0\n"),
         "truncated or garbled",

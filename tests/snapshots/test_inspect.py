@@ -17,6 +17,7 @@ import pytest
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.model.kafka.snapshots.capture import INCONSISTENT_TOPIC_ID, OFFSET_OUT_OF_RANGE
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import Severity
 from kwalk.reports.command_line import main
@@ -134,6 +135,29 @@ def files_are_gone(capture: Capture) -> None:
 def files_are_gone_where_fetches_name_ids(capture: Capture) -> None:
     capture["version"] = "3.9.0"
     files_are_gone(capture)
+
+
+def fetches_answer(capture: Capture, error: int) -> None:
+    """Let each broker answer fetches by the topic id with this error; its metadata cache has the id."""
+    capture["version"] = "3.9.0"
+    for broker in capture["brokers"].values():
+        broker["fetch_errors"] = {str(error): {"t": [0, 1]}}
+
+
+def files_are_gone_and_fetches_refused(capture: Capture) -> None:
+    files_are_gone(capture)
+    fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+
+
+def files_are_edited(capture: Capture) -> None:
+    """Files, ZooKeeper and metadata caches have the same topic id, and logs another one in memory."""
+    fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+
+
+def fetches_are_refused_and_logs_not_read(capture: Capture) -> None:
+    fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+    for broker in capture["brokers"].values():
+        broker["dirs"] = None
 
 
 def isr_is_down(capture: Capture) -> None:
@@ -533,6 +557,9 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_keeps_id_in_memory: {"leader-keeps-topic-id-in-memory": ["t-0", "t-1"]},
     files_are_gone: {"topic-id-differs-in-memory": ["t-0", "t-1"]},
     files_are_gone_where_fetches_name_ids: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
+    files_are_gone_and_fetches_refused: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
+    files_are_edited: {"fetch-by-id-refused-in-memory": ["t-0", "t-1"]},
+    fetches_are_refused_and_logs_not_read: {"fetch-by-id-refused-not-read": ["t-0", "t-1"]},
     isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
     fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
@@ -663,6 +690,64 @@ def test_files_that_are_gone_matter_where_the_topic_may_have_had_another_id(
             capture["controller_epoch"] -= 1
 
     assert set(kinds(changed(change))) == found
+
+
+@pytest.mark.parametrize("damage", [files_are_edited, files_are_gone_and_fetches_refused])
+def test_a_leader_that_was_asked_certainly_has_another_id(damage: Callable[[Capture], None]) -> None:
+    observations = inspect_snapshot(changed(lambda capture: (settled(capture), damage(capture)))).observations
+    assert [(one.subject, one.certain) for one in observations] == [("t-0", True), ("t-1", True)]
+    unasked = inspect_snapshot(changed(lambda c: (settled(c), files_are_gone_where_fetches_name_ids(c)))).observations
+    assert [(one.subject, one.certain) for one in unasked] == [("t-0", False), ("t-1", False)]
+
+
+def test_replicas_that_were_asked_and_agree_have_no_other_id() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        files_are_gone(capture)
+        fetches_answer(capture, OFFSET_OUT_OF_RANGE)
+
+    assert set(kinds(changed(change))) == {"log-without-topic-id"}
+
+
+@pytest.mark.parametrize("error", [-1, 3, 6, 29, 100])
+def test_other_errors_of_fetches_show_nothing(error: int) -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        fetches_answer(capture, error)
+
+    assert kinds(changed(change)) == {}
+    observations = inspect_snapshot(changed(lambda capture: (files_are_gone(capture), change(capture)))).observations
+    assert {(one.kind.name, one.certain) for one in observations} == {("fetch-by-id-refused-in-memory", False)}
+
+
+def test_a_fetch_by_another_id_than_zookeepers_shows_nothing() -> None:
+    """The controller sends it: a log with ZooKeeper's id refuses it."""
+
+    def change(capture: Capture) -> None:
+        settled(capture)
+        fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+        caches_show(capture, OTHER_ID)
+
+    assert "fetch-by-id-refused-in-memory" not in kinds(changed(change))
+
+
+def test_a_file_with_another_id_explains_why_a_leader_refuses() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        fetch_is_refused(capture)
+        fetches_answer(capture, INCONSISTENT_TOPIC_ID)
+
+    assert kinds(changed(change)) == {"fetch-by-id-refused": ["t-0", "t-1"]}
+
+
+def test_a_follower_that_was_asked_may_have_another_id_alone() -> None:
+    def change(capture: Capture) -> None:
+        settled(capture)
+        fetches_answer(capture, OFFSET_OUT_OF_RANGE)
+        follower = next(b for b in state(capture)["isr"] if b != state(capture)["leader"])
+        capture["brokers"][str(follower)]["fetch_errors"] = {str(INCONSISTENT_TOPIC_ID): {"t": [0]}}
+
+    assert kinds(changed(change)) == {"topic-id-differs-in-memory": ["t-0"]}
 
 
 def test_a_mark_hides_no_log_of_a_topic_that_does_not_exist() -> None:

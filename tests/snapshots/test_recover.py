@@ -63,6 +63,8 @@ def only(found: Problem, *worlds: str) -> Problem:
         (damages.id_differs, [f"write-topic-id t {OLD_ID}", "fail-over"]),
         (damages.leader_refuses, [f"write-topic-id t {OLD_ID}", "fail-over"]),
         (damages.ids_are_mixed, ["restart-without-metadata-files t 1 2 3"]),
+        (damages.files_are_edited, ["restart 1 2 3"]),
+        (damages.files_are_gone_and_fetches_refused, ["restart 1 2 3"]),
         (damages.leader_is_stuck, ["fail-over"]),
         (damages.isr_is_down, ["start-broker 3"]),
         (damages.orphaned_log, ["move-directories gone 2"]),
@@ -95,6 +97,13 @@ def test_a_partition_of_which_the_controller_may_not_know_is_not_waited_for() ->
 
 def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:
     assert plan_recovery(problem(damages.dead_in_isr)).healthy
+
+
+def test_no_restart_is_planned_where_the_id_on_disk_was_not_read() -> None:
+    """With another id on disk a restart leaves the partition without a leader."""
+    found = problem(damages.fetches_are_refused_and_logs_not_read)
+    assert found.uncovered == ("fetch-by-id-refused-not-read",)
+    assert names(plan_recovery(found)) == []
 
 
 def test_the_id_that_is_written_must_fit_all_partitions_of_the_topic() -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer, consume, produce
-from kwalk.clusters.lab.cluster import Lab, LabOptions, id_bytes
+from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.reassignments import hold_a_reassignment
 from kwalk.clusters.lab.processes import wait_until
@@ -252,7 +252,7 @@ def _delete_by_hand(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     new_id = (lab.topic(topic) or {}).get("topic_id")
     by_id = {}
     if lab.brokers[1].fetches_by_id and new_id is not None:
-        by_id = consume(lab.brokers[1].port, topic, 0, topic_id=id_bytes(new_id), seconds=1)
+        by_id = consume(lab.brokers[1].port, topic, 0, topic_id=new_id, seconds=1)
     this.capture("created again", {"by name": by_name, "by id": by_id})
     lab.delete_controller()
     later = lab.wait_for_leaders(topic, seconds=10)

@@ -245,7 +245,9 @@ def begin_with_empty_logs(scene: Scene, way_out: str) -> None:
 
 def restart_each(scene: Scene, way_out: str) -> None:
     """Restart every broker, one at a time."""
-    read(re.compile("^restart every broker that has run since the files were removed, one at a time"), way_out)
+    read(
+        re.compile("^restart every broker that has run since the files were removed or edited, one at a time"), way_out
+    )
     roll_brokers(scene)
 
 

@@ -34,6 +34,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     has_epoch,
     has_topic_ids,
+    holds_another_id,
     hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
@@ -108,6 +109,7 @@ class BrokerSituation:
         earlier: whether its log is one of an earlier topic of the name, which refuses all requests.
         offline: whether its process runs, and the disk of the log has failed: for the partition it counts as down.
         may_hold_another_id: whether its partition.metadata was removed while it ran, and it may hold another topic id.
+        holds_another_id: whether it holds another topic id in memory than the topic has, though its file does not.
     """
 
     alive: bool
@@ -124,6 +126,7 @@ class BrokerSituation:
     earlier: bool = False
     offline: bool = False
     may_hold_another_id: bool = False
+    holds_another_id: bool = False
 
 
 @frozen
@@ -275,6 +278,7 @@ class Situations:
                 cached_id=_number(cached_id, ids),
                 earlier=state is not None and refuses_all(capture, topic, directory),
                 may_hold_another_id=b not in offline and may_hold_another_id(capture, topic, partition, b),
+                holds_another_id=b not in offline and holds_another_id(capture, topic, partition, b),
                 offline=b in offline,
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
@@ -686,9 +690,8 @@ def arrangements_of(
     inferred = infer(capture, focus)
     numbered = tuple(f"id {number}" for number in range(max(ids, _count_ids(situation))))
     earlier = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.earlier)
-    unknown = frozenset(b for b, one in zip(brokers, situation.brokers, strict=True) if one.may_hold_another_id)
     start = _AtRest(
-        capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier, unknown=unknown
+        capture, focus, inferred.context_id, inferred.checked_at_first, numbered, earlier=earlier, situation=situation
     )
     scope = scope_of_situation(situation, brokers, needs)
     found: list[Callable[[Cluster], None]] = [
@@ -809,17 +812,20 @@ class _AtRest(InferredStart):
     """What is inferred of a cluster at rest: a leader that never took up the present leader epoch does not lead.
 
     Where no checkpoint shows that it did, and a live replica is out of the ISR, it `leads` or not. Logs of `earlier`
-    topics of the name take part in nothing; brokers that are `unknown` may hold another topic id. A partition without a
-    state that brokers answer for is one of an earlier topic, of whose removal they were not informed: they lead and
-    follow as before.
+    topics of the name take part in nothing. A partition without a state that brokers answer for is one of an earlier
+    topic, of whose removal they were not informed: they lead and follow as before. The `situation` says which brokers
+    have, or may have, another topic id in memory.
     """
 
     leads: bool = True
     earlier: frozenset[int] = frozenset()
-    unknown: frozenset[int] = frozenset()
+    situation: Situation = field(kw_only=True)
 
     def may_hold_another_id(self, broker: int, partition: int) -> bool:
-        return broker in self.unknown
+        return self.situation.brokers[broker].may_hold_another_id
+
+    def holds_another_id(self, broker: int, partition: int) -> bool:
+        return self.situation.brokers[broker].holds_another_id
 
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         if broker in self.earlier:

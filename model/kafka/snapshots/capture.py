@@ -101,6 +101,10 @@ FORMAT = 3
 """The newest format of captures (docs/generate/snapshot_format.toml)."""
 
 
+OFFSET_OUT_OF_RANGE, INCONSISTENT_TOPIC_ID = 1, 103
+"""The errors of a fetch beyond the end of a log: of one with the topic id that is named, or none, and of another."""
+
+
 METADATA_LOG = "__cluster_metadata-0"
 """The directory of KRaft's metadata log, which is not read: brokers before 3.3.2 let a topic have its name."""
 COMPACTED = ("__consumer_offsets", "__transaction_state")
@@ -322,7 +326,8 @@ class Broker:
     were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
     `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
     paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
-    them.
+    them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as a log does
+    that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known.
     """
 
     id: int
@@ -337,6 +342,8 @@ class Broker:
     assumed: frozenset[str] = frozenset()
     twice: Mapping[str, tuple[str, ...]] = field(factory=dict)
     foreign: frozenset[str] = frozenset()
+    agreeing: frozenset[tuple[str, int]] = frozenset()
+    refusing: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def unread(self) -> list[str]:
@@ -589,8 +596,8 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         taken=_taken(document.maybe("taken")),
         is_kraft=None if quorum_epoch is None else quorum_epoch >= 0,
         quorum_epoch=None if quorum_epoch is None or quorum_epoch < 0 else quorum_epoch,
-        elections=_requested(document.maybe("preferred_replica_election")),
-        reassignments=_requested(document.maybe("reassign_partitions")),
+        elections=_partitions_in(document.maybe("preferred_replica_election")),
+        reassignments=_partitions_in(document.maybe("reassign_partitions")),
         cluster_id=None if document.maybe("cluster_id").missing else document.maybe("cluster_id").text(),
         version_note=version.note,
         migration=migration,
@@ -640,7 +647,8 @@ def _differs(image: CapturedImage, topics: Mapping[str, Topic]) -> bool:
     )
 
 
-def _requested(node: JsonNode) -> frozenset[tuple[str, int]]:
+def _partitions_in(node: JsonNode) -> frozenset[tuple[str, int]]:
+    """The partitions whose numbers an object has by topic."""
     topics = () if node.missing else node.fields()
     return frozenset((name, number) for name, child in topics for number in child.numbers(0, INT32))
 
@@ -889,6 +897,8 @@ class _Caches:
             mode=_mode(node.maybe("mode")),
             set_aside={} if aside.missing else {name: _set_aside(child, name) for name, child in aside.fields()},
             twice={} if twice.missing else {name: _names(child) for name, child in twice.fields()},
+            agreeing=_answered_with(OFFSET_OUT_OF_RANGE, node),
+            refusing=_answered_with(INCONSISTENT_TOPIC_ID, node),
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:
@@ -919,6 +929,12 @@ def _mode(node: JsonNode) -> str | None:
 def _answered(cache: JsonNode) -> JsonNode | None:
     """Return a metadata cache; None for a broker that was not asked or did not answer, which an "error" says."""
     return None if cache.missing or not cache.maybe("error").missing else cache
+
+
+def _answered_with(error: int, broker: JsonNode) -> frozenset[tuple[str, int]]:
+    """Return the partitions of which a broker answered a fetch by topic id with this error."""
+    errors = broker.maybe("fetch_errors")
+    return frozenset() if errors.missing else _partitions_in(errors.maybe(str(error)))
 
 
 def _directory(node: JsonNode) -> Directory:

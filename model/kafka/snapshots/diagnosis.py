@@ -321,8 +321,10 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
 
     Its log has had the topic's id or an earlier one, so that the file was removed while the broker ran: since 3.0 a log
     gets its id with the first LeaderAndIsr request, in 2.8 at the latest when a controller takes over, as it has if its
-    epoch is above that of the state, which changes when a member restarts.
+    epoch is above that of the state, which changes when a member restarts. If the broker was asked, it is known.
     """
+    if (agrees := agrees_in_memory(capture, topic, partition, broker)) is not None:
+        return not agrees and holds_another_id(capture, topic, partition, broker)
     state, log = topic.states.get(partition), capture.directory(broker, topic.name, partition)
     if state is None or log is None or log.topic_id is not None or log.is_garbled or broker not in state.isr:
         return False
@@ -330,6 +332,26 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
         return False
     was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
     return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
+
+
+def agrees_in_memory(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
+    """Whether a running broker's log has the topic's id in memory, or none; None if the broker was not asked by it.
+
+    Kafka: ReplicaManager.hasConsistentTopicId.
+    """
+    known, place = capture.brokers[broker], (topic.name, partition)
+    asked = None if known.cache is None or not known.alive else known.cache.topic_ids.get(topic.name)
+    if asked is None or asked != topic.topic_id or not (place in known.agreeing or place in known.refusing):
+        return None
+    return place in known.agreeing
+
+
+def holds_another_id(capture: Capture, topic: Topic, partition: int, broker: int) -> bool:
+    """Whether a running broker's log has another id in memory than the topic, and its partition.metadata has not."""
+    log = capture.directory(broker, topic.name, partition)
+    if log is None or log.topic_id not in (None, topic.topic_id) or not capture.shows(broker, topic.name, partition):
+        return False
+    return agrees_in_memory(capture, topic, partition, broker) is False
 
 
 @cache

@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     each,
+    holds_another_id,
     may_hold_another_id,
     partitions,
     remembered_ids,
@@ -138,7 +139,7 @@ def _left_out(capture: Capture, topic: Topic, partition: int, members: tuple[int
 
 
 UNKNOWN_ID = "?"
-"""Stands for an id that only running brokers remember: their files were removed."""
+"""Stands for an id that only running brokers remember: their files were removed or edited."""
 
 
 class InferredMemory(Enum):
@@ -189,6 +190,7 @@ class InferredState:
         if not self.capture.brokers[broker].alive:
             return InferredReplica(file=directory.topic_id)
         identity = directory.topic_id or self._without_file(broker, partition, memory)
+        identity = UNKNOWN_ID if self.holds_another_id(broker, partition) else identity
         return self._hosted(broker, partition, InferredReplica(directory.topic_id, identity))
 
     def _without_file(self, broker: int, partition: int, memory: InferredMemory) -> str | None:
@@ -203,6 +205,10 @@ class InferredState:
             return UNKNOWN_ID
         seen_again = self.checked_at_first or (state is not None and state.leader_epoch > 0)
         return self.context_id if memory is InferredMemory.KEPT_ID and seen_again else None
+
+    def holds_another_id(self, broker: int, partition: int) -> bool:
+        """Whether a running broker holds another id than the topic has, though no file of it shows that."""
+        return holds_another_id(self.capture, self.focus.topic, partition, broker)
 
     def may_hold_another_id(self, broker: int, partition: int) -> bool:
         """Whether a running broker without partition.metadata may hold another id than the topic has."""

@@ -178,10 +178,12 @@ def arrange_as_shown(cluster: Cluster, believed: InferredStart, scope: Scope) ->
 def histories(inferred: InferredStart) -> Iterator[InferredStart]:
     """Yield what brokers may have done and hold in memory, where the capture does not show it."""
     unknown = _without_files(inferred)
-    same = frozenset(b for b in unknown if any(inferred.may_hold_another_id(b, p) for p in inferred.focus.partitions))
+    partitions = inferred.focus.partitions
+    same = frozenset(b for b in unknown if any(inferred.may_hold_another_id(b, p) for p in partitions))
+    known = {b for b in inferred.focus.brokers if any(inferred.holds_another_id(b, p) for p in partitions)}
     for kept in (one | other for other in dict.fromkeys((frozenset(), same)) for one in _subsets(unknown - same)):
         remembering = evolve(inferred, kept=kept)
-        for bounced in _subsets(_refusing(remembering) - same):  # a restart would have written the files
+        for bounced in _subsets(_refusing(remembering) - same - known):  # a restart would have read or written files
             yield evolve(remembering, bounced=bounced)
 
 

@@ -193,7 +193,9 @@ def short(ids: tuple[str, ...]) -> tuple[str, ...]:
 
 def _names(ids: tuple[str, ...]) -> tuple[str, ...]:
     full = [f"{label} is {identity}" for identity, label in zip(ids, short(ids), strict=True) if identity != UNKNOWN_ID]
-    unknown = ("An older topic id is not shown by the capture: its files were removed.",) * (UNKNOWN_ID in ids)
+    unknown = ("An older topic id is not shown by the capture: its files were removed or edited.",) * (
+        UNKNOWN_ID in ids
+    )
     return (f"Topic ids: {listed(full)}.", *unknown) if full else unknown
 
 
@@ -215,7 +217,9 @@ def _assumptions(inferred: InferredState) -> tuple[str, ...]:
     if memory_is_uncertain(inferred):
         found.append("Running brokers without partition.metadata may have an id in memory or not: both are explored.")
     if UNKNOWN_ID in ids_in(inferred):
-        found.append("The model writes such an id to disk again, and so does not show that a restart would repair it.")
+        found.append(
+            "Where no file is, the model writes such an id to disk, and so does not show that a restart repairs it."
+        )
     if capture.controller is not None and capture.controller not in focus.brokers:
         active = controller_in(focus, capture)
         if active is not None:
