@@ -158,8 +158,8 @@ def refusing_member(scene: Scene) -> None:
     scene.create(THREE, aged=False)
 
 
-def ids_in_memory(scene: Scene) -> None:
-    """Let a controller mint another topic id, and remove partition.metadata on all brokers, which run."""
+def ids_in_memory(scene: Scene, *, edits: bool = False) -> None:
+    """Let a controller mint another topic id, and remove partition.metadata on all brokers, which run, or edit it."""
     lab = scene.lab
     scene.create(THREE)
     scene.write(FIRST)
@@ -168,8 +168,12 @@ def ids_in_memory(scene: Scene) -> None:
         lab.delete_controller()
         rest(lab)
     for broker in lab.brokers.values():
-        (broker.data / f"{scene.topic}-0" / "partition.metadata").unlink()
-    lab.note("partition.metadata is removed on all brokers")
+        file = broker.data / f"{scene.topic}-0" / "partition.metadata"
+        content = re.sub(r"topic_id: \S+", f"topic_id: {(lab.topic(scene.topic) or {})['topic_id']}", file.read_text())
+        file.unlink()
+        if edits:
+            file.write_text(content)
+    lab.note(f"partition.metadata is {'edited' if edits else 'removed'} on all brokers")
     lab.delete_controller()
     rest(lab)
 
@@ -387,12 +391,17 @@ EXPERIMENTS = (
     ),
     *(
         advised(
-            kind,
-            "The next controllers mint another topic id, and partition.metadata is removed while brokers run",
-            Advised(ids_in_memory, kind, restart_each, repaired=releases),
+            f"{kind}{'-edited' * edits}",
+            f"The next controllers mint another topic id, and partition.metadata is {'edited' if edits else 'removed'} "
+            "while brokers run",
+            Advised(partial(ids_in_memory, edits=edits), kind, restart_each, repaired=releases),
             REPAIR,
         )
-        for kind, releases in (("fetch-by-id-refused-in-memory", SINCE_3), ("topic-id-differs-in-memory", ("2.8.2",)))
+        for kind, edits, releases in (
+            ("fetch-by-id-refused-in-memory", False, SINCE_3),
+            ("fetch-by-id-refused-in-memory", True, SINCE_3),
+            ("topic-id-differs-in-memory", False, ("2.8.2",)),
+        )
     ),
     advised(
         "erased-id-while-all-are-down",
