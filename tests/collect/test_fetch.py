@@ -21,12 +21,11 @@ from kwalk.clusters.wire import (
     int16,
     int32,
     int64,
-    new_topic_id,
     read_frame,
     varint,
 )
 
-ONE, OTHER = new_topic_id(), new_topic_id()
+ONE, OTHER = "hbcto0-PQOGJJCeLJ4z5Hw", "dG8RwOaQRsuJ4sz5w1m_bA"
 
 
 @pytest.fixture
