@@ -34,7 +34,7 @@ AT_ONCE = 2000
 
 
 @frozen
-class FetchOptions:
+class FetchRequest:
     """What a consumer fetches of each partition.
 
     Args:
@@ -68,25 +68,25 @@ class FetchAnswer:
 
 
 def fetch_by_id(
-    connection: BrokerConnection, topics: Mapping[str, Sequence[int]], options: FetchOptions
+    connection: BrokerConnection, topics: Mapping[str, Sequence[int]], request: FetchRequest
 ) -> FetchAnswer:
     """Fetch from partitions as a consumer of 3.1 or later does, without a fetch session.
 
     Args:
         connection: The broker.
         topics: The partitions, by topic id.
-        options: What is fetched of each.
+        request: What is fetched of each.
 
     Raises:
         OSError: The broker does not answer, or does not know this version.
         Malformed: What answers is no broker.
     """
-    rest = _start(options) + int32(-1) + int64(-1) + int32(options.size) + NO_TAGS
+    rest = _start(request) + int32(-1) + int64(-1) + int32(request.size) + NO_TAGS
     named = (
         id_bytes(identity) + compact_array(int32(number) + rest for number in numbers) + NO_TAGS
         for identity, numbers in topics.items()
     )
-    body = _head(options) + compact_array(named) + compact_array([]) + compact_string("") + NO_TAGS
+    body = _head(request) + compact_array(named) + compact_array([]) + compact_string("") + NO_TAGS
     reader = connection.ask(Api.FETCH, BY_ID, body, flexible=True)
     reader.int32()
     error, _ = reader.numbers("hi")
@@ -94,10 +94,10 @@ def fetch_by_id(
     return FetchAnswer(error, {(identity, number): one for identity, each in found for number, one in each})
 
 
-def fetch_by_name(connection: BrokerConnection, topic: str, partition: int, options: FetchOptions) -> FetchAnswer:
+def fetch_by_name(connection: BrokerConnection, topic: str, partition: int, request: FetchRequest) -> FetchAnswer:
     """Fetch from a partition as a consumer before 3.1 does; the answer has the partition without a topic id."""
-    one = int32(partition) + _start(options) + int64(-1) + int32(options.size)
-    body = _head(options) + array([string(topic) + array([one])]) + array([]) + string("")
+    one = int32(partition) + _start(request) + int64(-1) + int32(request.size)
+    body = _head(request) + array([string(topic) + array([one])]) + array([]) + string("")
     reader = connection.ask(Api.FETCH, BY_NAME, body)
     reader.int32()
     error, _ = reader.numbers("hi")
@@ -105,14 +105,14 @@ def fetch_by_name(connection: BrokerConnection, topic: str, partition: int, opti
     return FetchAnswer(error, {(None, number): one for each in found for number, one in each})
 
 
-def _head(options: FetchOptions) -> bytes:
+def _head(request: FetchRequest) -> bytes:
     """Return what is before the topics: of a consumer, which waits for a byte if it waits, without isolation."""
-    limits = int32(options.milliseconds) + int32(min(options.milliseconds, 1)) + int32(options.size)
+    limits = int32(request.milliseconds) + int32(min(request.milliseconds, 1)) + int32(request.size)
     return int32(-1) + limits + int8(0) + NO_SESSION
 
 
-def _start(options: FetchOptions) -> bytes:
-    return int32(options.leader_epoch) + int64(options.offset)
+def _start(request: FetchRequest) -> bytes:
+    return int32(request.leader_epoch) + int64(request.offset)
 
 
 def _read_topic(reader: Reader) -> tuple[str | None, list[tuple[int, Fetched]]]:
@@ -170,10 +170,10 @@ def errors_by_id(
         Malformed: What answers is no broker.
     """
     found: dict[tuple[str, int], int] = {}
-    options = FetchOptions(offset=BEYOND, size=1)
+    request = FetchRequest(offset=BEYOND, size=1)
     with BrokerConnection(port, host=host, seconds=seconds) as connection:
         for some in _parts(topics):
-            answer = fetch_by_id(connection, some, options)
+            answer = fetch_by_id(connection, some, request)
             for identity, numbers in some.items():
                 known = ((number, answer.partitions.get((identity, number))) for number in numbers)
                 found.update({(identity, number): one.error for number, one in known if one is not None})

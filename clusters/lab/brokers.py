@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
-from kwalk.clusters.fetch import Fetched, FetchOptions, fetch_by_id, fetch_by_name
+from kwalk.clusters.fetch import Fetched, FetchRequest, fetch_by_id, fetch_by_name
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import (
     NO_TAGS,
@@ -381,17 +381,17 @@ def consume(
     Returns:
         The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark" and "ms".
     """
-    options = FetchOptions(leader_epoch=leader_epoch, milliseconds=int(seconds * 1000))
-    return _probe(lambda: _consume(port, (topic, partition), topic_id, options))
+    request = FetchRequest(leader_epoch=leader_epoch, milliseconds=int(seconds * 1000))
+    return _probe(lambda: _consume(port, (topic, partition), topic_id, request))
 
 
-def _consume(port: int, what: tuple[str, int], topic_id: str | None, options: FetchOptions) -> Probe:
+def _consume(port: int, what: tuple[str, int], topic_id: str | None, request: FetchRequest) -> Probe:
     topic, partition = what
-    with BrokerConnection(port, seconds=options.milliseconds / 1000 + 5) as connection:
+    with BrokerConnection(port, seconds=request.milliseconds / 1000 + 5) as connection:
         if topic_id is None:
-            answer = fetch_by_name(connection, topic, partition, options)
+            answer = fetch_by_name(connection, topic, partition, request)
         else:
-            answer = fetch_by_id(connection, {topic_id: [partition]}, options)
+            answer = fetch_by_id(connection, {topic_id: [partition]}, request)
     fetched = next(iter(answer.partitions.values()), Fetched(0, 0, b""))
     if answer.error or not answer.partitions:
         return {"error": error_name(answer.error)} if answer.error else {"error": OK, "n": 0}

@@ -173,7 +173,7 @@ FETCH_REFUSED_NOT_READ = evolve(
     name="fetch-by-id-refused-not-read",
     title="the leader refuses fetches that name ZooKeeper's topic id, and its log directory was not read",
     properties=(),
-    way_out="take a snapshot with the log directories (--logs): partition.metadata decides; restart no broker before",
+    way_out="take a snapshot with the log directories (--logs), as partition.metadata decides; do not restart before",
     cause="the topic's znode has lost its id and got another one, or partition.metadata was edited as the broker ran",
     acts=Act.NONE,
 )
