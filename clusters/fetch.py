@@ -5,11 +5,12 @@ Source: FetchRequest.json and FetchResponse.json in org.apache.kafka.common.mess
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from kwalk.clusters.metadata import LOOPBACK, Api, BrokerConnection
+from kwalk.clusters.metadata import LOOPBACK, Api, BrokerConnection, Metadata
 from kwalk.clusters.wire import (
     NO_TAGS,
     Reader,
@@ -178,6 +179,32 @@ def errors_by_id(
                 known = ((number, answer.partitions.get((identity, number))) for number in numbers)
                 found.update({(identity, number): one.error for number, one in known if one is not None})
     return found
+
+
+def errors_of_replicas(
+    port: int, broker: int, known: Metadata, names: Iterable[str], *, host: str = LOOPBACK, seconds: float = 5.0
+) -> dict[tuple[str, int], int]:
+    """Return how a broker answers fetches by topic id of its replicas in the ISR; see `errors_by_id`.
+
+    Args:
+        port: The broker's port.
+        broker: Its id.
+        known: Its Metadata response: which replicas are in the ISR, and the ids, of which one of two topics is no name.
+        names: The topics that are looked at.
+        host: The broker's host.
+        seconds: The patience for each answer.
+
+    Returns:
+        The errors by topic and partition.
+    """
+    ids = Counter(topic.topic_id for topic in known.topics.values())
+    by_id = {identity: name for name in names if (identity := known.topics[name].topic_id) and ids[identity] == 1}
+    replicas = {
+        identity: [n for n, one in known.topics[name].partitions.items() if broker in (one.leader, *one.isr)]
+        for identity, name in by_id.items()
+    }
+    found = errors_by_id(port, replicas, host=host, seconds=seconds)
+    return {(by_id[identity], number): error for (identity, number), error in found.items()}
 
 
 def _parts(topics: Mapping[str, Sequence[int]]) -> Iterator[dict[str, list[int]]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,7 +37,7 @@ from kwalk.clusters.collect.znodes import (
     some,
     topic_of,
 )
-from kwalk.clusters.fetch import errors_by_id
+from kwalk.clusters.fetch import errors_of_replicas
 from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
 from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_any_capture
@@ -283,21 +282,11 @@ class _Visit:
         return _numbers(reported_release(self.options.version).name) >= (2, 8)
 
     def _fetch(self, broker: BrokerSeen, host: str, port: int) -> dict[tuple[str, int], int] | None:
-        """Return the errors of fetches by topic id from replicas in the ISR, by topic and partition; None before 3.1.
-
-        The broker's own Metadata response says which they are, and their ids; one that two topics have is no name.
-        """
+        """Return the errors of fetches by topic id from a broker's replicas; None before 3.1."""
         if broker.metadata is None or not fetches_by_topic_id(reported_release(self.options.version).name):
             return None
-        known = {name: topic for name, topic in broker.metadata.topics.items() if self.znodes.topics.have(name)}
-        ids = Counter(topic.topic_id for topic in broker.metadata.topics.values())
-        names = {topic.topic_id: name for name, topic in known.items() if topic.topic_id and ids[topic.topic_id] == 1}
-        replicas = {
-            identity: [number for number, one in known[name].partitions.items() if broker.id in (one.leader, *one.isr)]
-            for identity, name in names.items()
-        }
-        found = errors_by_id(port, replicas, host=host, seconds=BROKER_SECONDS)
-        return {(names[identity], number): error for (identity, number), error in found.items()}
+        names = [name for name in broker.metadata.topics if self.znodes.topics.have(name)]
+        return errors_of_replicas(port, broker.id, broker.metadata, names, host=host, seconds=BROKER_SECONDS)
 
     # Log directories.
 

@@ -13,14 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from kwalk.clusters.collect.logs import read_folder
 from kwalk.clusters.collect.metadata_log import newest_image
 from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snapshot_of
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
+from kwalk.clusters.fetch import errors_of_replicas
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
-from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
+from kwalk.clusters.metadata import describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed, Reader
 
 PATIENCE = 2.0
@@ -37,6 +38,7 @@ class Place:
         disks: The folders of its log directories.
         alive: Whether its process runs.
         with_ids: Whether its Metadata responses have topic ids.
+        fetches_by_id: Whether consumers fetch from it by topic id.
         is_queried: Whether it is asked for anything; not if it is known to be paused.
     """
 
@@ -45,6 +47,7 @@ class Place:
     disks: Sequence[Path]
     alive: bool
     with_ids: bool
+    fetches_by_id: bool
     is_queried: bool = True
 
 
@@ -102,24 +105,23 @@ def take(
     znodes = Znodes(LabZnodes(zk), Topics(() if topic is None else (topic,)))
     znodes.read()
     known = list(places)
-    brokers = [_broker(place) for place in known]
+    brokers = [_broker(place, znodes.topics) for place in known]
     image, problems = newest_image(disk for place in known for disk in place.disks)
     taken = {"began": began, "ended": now(), "topics": [] if topic is None else [topic]}
     parts = ClusterParts(version, znodes, brokers, problems, about={**about, "taken": taken}, image=image)
     return snapshot_of(parts)
 
 
-def _broker(place: Place) -> BrokerSeen:
-    answer, log_dirs = _answers(place)
-    return BrokerSeen(place.id, place.alive, [read_folder(disk) for disk in place.disks], answer, log_dirs)
-
-
-def _answers(place: Place) -> tuple[Metadata | None, dict[str, int] | None]:
-    """Return what a broker answers, as far as it does."""
-    answer = None
+def _broker(place: Place, topics: Topics) -> BrokerSeen:
+    """Return what there is of a broker, with what it answers, as far as it does."""
+    seen = BrokerSeen(place.id, place.alive, [read_folder(disk) for disk in place.disks])
     if not place.alive or not place.is_queried:
-        return None, None
+        return seen
     with suppress(OSError, Malformed):
-        answer = metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
-        return answer, describe_log_dirs(place.port, seconds=PATIENCE)
-    return answer, None
+        known = metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
+        seen = evolve(seen, metadata=known)
+        seen = evolve(seen, log_dirs=describe_log_dirs(place.port, seconds=PATIENCE))
+        if place.fetches_by_id:
+            names = [name for name in known.topics if topics.have(name)]
+            seen = evolve(seen, fetches=errors_of_replicas(place.port, place.id, known, names, seconds=PATIENCE))
+    return seen

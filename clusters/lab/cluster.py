@@ -432,6 +432,7 @@ class Lab:
                 "roots": [str(root) for root in b.roots],
                 "pid": b.process.pid if b.process else None,
                 "ids": b.knows_topic_ids,
+                "fetches_by_id": b.fetches_by_id,
             }
             for b in self.brokers.values()
         }
@@ -766,6 +767,7 @@ class Lab:
                 b.roots,
                 alive=b.runs,
                 with_ids=b.knows_topic_ids,
+                fetches_by_id=b.fetches_by_id,
                 is_queried=not b.paused and b.id not in without,
             )
             for b in self.brokers.values()
@@ -903,6 +905,7 @@ def capture_running(folder: Path) -> dict[str, Any]:
             [Path(root) for root in each["roots"]],
             alive=_is_alive(each["pid"]),
             with_ids=each["ids"],
+            fetches_by_id=each["fetches_by_id"],
         )
         for number, each in state["brokers"].items()
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from kwalk.clusters import fetch
 from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
 from kwalk.clusters.collect.znodes import LEFT_OUT
@@ -151,7 +152,7 @@ def test_a_broker_of_3_1_and_later_is_asked_for_the_topic_ids_of_its_replicas(sh
         return answers[number]
 
     monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: Metadata((1, 2, 3), 1, topics))
-    monkeypatch.setattr(module, "errors_by_id", errors)
+    monkeypatch.setattr(fetch, "errors_by_id", errors)
     found = collect(zookeeper_of(shown), CollectOptions("3.1.0"))
     assert found.problems == []
     assert asked == {1: {ids[0]: [0, 1]}, 2: {ids[0]: [0, 1]}, 3: {}}
@@ -171,7 +172,7 @@ def test_a_broker_that_does_not_answer_a_fetch_is_a_problem_and_no_failure(shown
         raise Malformed("a frame of 7 bytes")
 
     monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: ANSWER)
-    monkeypatch.setattr(module, "errors_by_id", refuse)
+    monkeypatch.setattr(fetch, "errors_by_id", refuse)
     found = collect(zookeeper_of(shown), CollectOptions("3.9.0"))
     assert found.problems == [
         f"Broker {n} did not answer a Fetch request at broker-{n}:9092: a frame of 7 bytes." for n in (1, 2, 3)
