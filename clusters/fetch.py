@@ -182,14 +182,14 @@ def errors_by_id(
 
 
 def errors_of_replicas(
-    port: int, broker: int, known: Metadata, names: Iterable[str], *, host: str = LOOPBACK, seconds: float = 5.0
+    port: int, broker: int, answer: Metadata, names: Iterable[str], *, host: str = LOOPBACK, seconds: float = 5.0
 ) -> dict[tuple[str, int], int]:
     """Return how a broker answers fetches by topic id of its replicas in the ISR; see `errors_by_id`.
 
     Args:
         port: The broker's port.
         broker: Its id.
-        known: Its Metadata response: which replicas are in the ISR, and the ids, of which one of two topics is no name.
+        answer: Its Metadata response: which replicas are in the ISR, and the ids; one of two topics is no name.
         names: The topics that are looked at.
         host: The broker's host.
         seconds: The patience for each answer.
@@ -197,10 +197,10 @@ def errors_of_replicas(
     Returns:
         The errors by topic and partition.
     """
-    ids = Counter(topic.topic_id for topic in known.topics.values())
-    by_id = {identity: name for name in names if (identity := known.topics[name].topic_id) and ids[identity] == 1}
+    ids = Counter(topic.topic_id for topic in answer.topics.values())
+    by_id = {identity: name for name in names if (identity := answer.topics[name].topic_id) and ids[identity] == 1}
     replicas = {
-        identity: [n for n, one in known.topics[name].partitions.items() if broker in (one.leader, *one.isr)]
+        identity: [n for n, one in answer.topics[name].partitions.items() if broker in (one.leader, *one.isr)]
         for identity, name in by_id.items()
     }
     found = errors_by_id(port, replicas, host=host, seconds=seconds)
