@@ -284,7 +284,7 @@ class Advice:
         return made
 
     def _with_foreign_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
-        """Return the kind of partitions without a live ISR member; an ISR without a replica elects nobody."""
+        """Return the kind of partitions without a live ISR member; Kafka elects no member that is not a replica."""
         made = self._without_live_isr(kind, [self._unregistered(one) for one in observations])
         foreign = [one.subject for one in observations if self._elects_none(one)]
         if not foreign or self.capture.is_kraft:

@@ -314,7 +314,7 @@ class Findings:
     def _unserved_in_kraft(self) -> Iterator[Observation]:
         """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk.
 
-        A broker in ZooKeeper mode tells nobody but ZooKeeper that a disk has failed, and keeps its leaders: until 3.6,
+        A broker in ZooKeeper mode reports a failed disk to ZooKeeper only, and its partitions keep leaders: until 3.6,
         and where it started with the disk (ReplicaManager.handleLogDirFailure).
         """
         for topic in topics_of_kraft(self.capture):

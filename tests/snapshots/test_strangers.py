@@ -283,7 +283,7 @@ def test_no_other_replica_is_said_to_lose_records_where_there_is_none() -> None:
 
 
 def test_no_failover_is_advised_while_a_znode_has_no_id() -> None:
-    """The next controller mints one: the id of the logs is written first, whoever has been told of another one."""
+    """The next controller would mint another id: that of the logs is written first, even if brokers got one."""
     snapshot = cluster("3.4.1")
     del snapshot["topics"]["orders"]["znode"]["topic_id"]
     answers(snapshot)
