@@ -102,7 +102,7 @@ test-fast: setup .venv/test.lock ## the tests that need no Spark, no browser and
 
 test-all: setup .venv/test.lock .venv/docs.lock ## all tests: hours on two cores; killed, it goes on where it was (ARGS="tests/kafka" for some)
 	@$(BIN)/python -m kwalk.search.native.compile_all --all
-	@$(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" \
+	@KWALK_LAB=1 $(BIN)/python -m pytest -p xdist --numprocesses $(WORKERS) --dist worksteal -m "thorough or not thorough" \
 		--resume-in=build/test-all $(ARGS)
 
 fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random models and snippets (ARGS="--models 20000 --workers 2")
@@ -111,8 +111,8 @@ fuzz: setup .venv/test.lock ## kwalk beside an independent oracle on random mode
 pins: setup .venv/test.lock ## compute the pinned outcomes of searches and mutants again: hours (ARGS="two-admins zombie" for some of them)
 	@$(BIN)/python -m tests.kafka.pins $(ARGS)
 
-lab: setup .venv/test.lock ## the tests of the lab, with jars downloaded from Maven Central where they are missing: two minutes
-	@KWALK_LAB=1 $(BIN)/python -m pytest tests/lab $(ARGS)
+lab: setup .venv/test.lock ## the tests on real brokers, with jars downloaded from Maven Central where they are missing: ten minutes
+	@KWALK_LAB=1 $(BIN)/python -m pytest -m lab tests/lab tests/collect $(ARGS)
 
 lab-experiments: setup ## all experiments of the lab on real brokers, with their evidence in build/lab: more than half an hour
 	@$(BIN)/kwalk lab reproduce all --out build/lab $(ARGS)

@@ -127,12 +127,16 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark slow and thorough tests, and those on Spark; run these and those of the lab first, on one worker.
 
+    Those of the lab start real brokers, which takes minutes: they run where KWALK_LAB is set.
+
     Workers begin with runs of neighbours and take over from the ends of each other's, so that these stay together.
     """
     cases = Counter[str]()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        if item.get_closest_marker("lab") and not os.environ.get("KWALK_LAB"):
+            item.add_marker(pytest.mark.skip(reason="starts real brokers; `make lab` runs it"))
         name = item.nodeid.removeprefix("tests/")
         if name.startswith(SLOW):
             item.add_marker(pytest.mark.slow)

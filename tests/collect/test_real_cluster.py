@@ -15,10 +15,9 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import create
 from tests.collect.clusters import SECRET
-from tests.lab.test_live import WHY_NOT
 
 pytest.importorskip("kazoo", reason="kazoo is not installed; run make setup")
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))]
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

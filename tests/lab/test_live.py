@@ -1,9 +1,8 @@
-"""A real cluster, if its jars are in the cache or KWALK_LAB is set: what the lab's hands do, and what its eyes see."""
+"""A real cluster: what the lab's hands do, and what its eyes see."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,34 +10,16 @@ import time
 
 import pytest
 
-from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode, find_java
+from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode
 from kwalk.clusters.lab.experiments.known_records import Ledger
-from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.quorum import DUAL_WRITE, FIRST_ID, Quorum
 from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete
 from kwalk.clusters.metadata import Api
 from kwalk.model.kafka.snapshots.capture import read_capture
-from kwalk.model.language import UsageError
 
-RELEASES = ("3.9.0", "1.0.0")
-
-
-def reason_to_skip():
-    """Why no cluster can be started here; None if one can."""
-    try:
-        find_java()
-        store = jar_store()
-    except UsageError as error:
-        return str(error)
-    if os.environ.get("KWALK_LAB") or all(map(store.has, RELEASES)):
-        return None
-    return "the jars are not in the cache; `kwalk lab fetch 3.9.0 1.0.0` or KWALK_LAB=1 downloads them"
-
-
-WHY_NOT = reason_to_skip()
-pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))]
+pytestmark = [pytest.mark.lab, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +51,14 @@ def test_a_capture_is_read_as_those_of_the_project_are(lab, topic, tmp_path):
     ids = {capture.topics[topic].topic_id}
     ids |= {capture.brokers[b].cache.topic_ids[topic] for b in (1, 2)}
 
-    def logs():
+    def replicas_agree():
         read = read_capture(_written(lab, file))
-        return [read.directory(b, topic, p) for b in (1, 2) for p in (0, 1)]
+        partitions = [[read.directory(b, topic, p) for b in (1, 2)] for p in (0, 1)]
+        return all(
+            len({(log.topic_id, log.leader_epochs, log.first_batch) for log in logs}) == 1 for logs in partitions
+        )
 
-    assert wait_until(lambda: len({(log.topic_id, log.leader_epochs) for log in logs()}) == 1, 10)
-    assert wait_until(lambda: len({log.first_batch for log in logs()[::2]}) == 1, 10)
+    assert wait_until(replicas_agree, 10)
     assert len(ids) == 1 and None not in ids
 
 

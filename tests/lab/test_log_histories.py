@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from kwalk.clusters.lab.cleaner_histories import STOPPED, CleanerHistory
-from kwalk.clusters.lab.jars import jar_store
 from kwalk.clusters.lab.log_fuzz import (
     KINDS,
     RELEASES,
@@ -221,8 +220,6 @@ def test_a_difference_is_printed_with_its_seed_and_its_operations():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.skipif(shutil.which("javac") is None, reason="no JDK")
 def test_the_model_agrees_with_histories_that_kafka_does(release, kind, tmp_path):
-    if not jar_store().has(release):
-        pytest.skip("no jars")
     result = fuzz_logs(release, tmp_path, kind, rounds=20, seed=0)
     assert result.differences == []
     assert result.histories == 20 and result.counts["crash"] > 0

@@ -34,7 +34,6 @@ from kwalk.reports.traces.replay import open_trace
 from kwalk.reports.traces.trace_file import read_trace
 from kwalk.search.results.trace import Trace, run
 from tests.kafka.violations import BROKEN
-from tests.lab.test_live import WHY_NOT
 
 SCENARIO = {scenario.name: scenario for scenario in SCENARIOS}
 TRACES = Path(__file__).parents[1] / "traces"
@@ -332,7 +331,6 @@ def test_the_answer_has_an_exit_code_and_names_the_field(tmp_path):
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.skipif(WHY_NOT is not None, reason=str(WHY_NOT))
 def test_a_real_cluster_loses_the_topic_id_as_the_trace_says(kwalk, tmp_path):
     ran = kwalk(
         "lab",
