@@ -241,6 +241,15 @@ WALKS: dict[str, Callable[[], Walk]] = {
         "delete_controller()",
         ROLLING_RESTART,
     ),
+    "3.9.0: files get ZooKeeper's id while brokers run, and one that is down starts with it": lambda: walk(
+        begun("3.9.0"),
+        "old_client_creates_topic(0)",
+        "old_client_adds_partitions(0)",
+        "delete_controller()",
+        "edit_metadata_files(1)",
+        "stop(2, 1)",
+        "edit_metadata_files(2); …; restart(2)",
+    ),
     "3.9.0: a failover before the expansion is handled": lambda: walk(
         begun("3.9.0"),
         "old_client_creates_topic(0)",

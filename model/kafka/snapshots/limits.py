@@ -59,7 +59,7 @@ CREATIONS = frozenset({OLD_CREATION, NEW_CREATION, "admin_creates_topic"})
 WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
-REMOVAL = "remove_metadata_files"
+REMOVAL, EDIT = "remove_metadata_files", "edit_metadata_files"
 LOST_REQUEST = "lose_request"
 """A request is lost only if the controller that has sent it resigns."""
 STARTS = frozenset({"restart", "notice_expiry"})
@@ -195,6 +195,7 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
     return (
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
+        | (frozenset() if _has_another_file(before, after, numbering) else {EDIT})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
         | (frozenset() if numbering.scope.expires else SESSION_EVENTS)
@@ -202,6 +203,12 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )
+
+
+def _has_another_file(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
+    """Whether a file has another id than in the capture before: operators edit it, or its log is another one."""
+    assert after.capture is not None
+    return any(NONE not in (was, will) and was != will for _, was, will in _kept(before.capture, after.capture, numbering))
 
 
 def _resigns(before: CapturePoint, after: CapturePoint) -> bool:

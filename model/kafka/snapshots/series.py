@@ -397,7 +397,7 @@ EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirat
 IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 
 
-FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
+FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True, "metadata_file_edits": True}
 SERIES_FLAGS = {**FLAGS, "stepwise_shutdown": True}
 
 
@@ -409,8 +409,8 @@ USUAL_PARTITIONS = 2
 
 
 ASSUMED = (
-    "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
-    "and then perhaps again later; watches are delivered at once; no topic was created, and no topic id "
+    "Assumed: partition.metadata is written at once; operators remove or edit it only where a snapshot shows one gone "
+    "or with another id, and then perhaps remove it again later; watches are delivered at once; no topic was created, and no topic id "
     "minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
 )
 
