@@ -208,7 +208,8 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
 def _has_another_file(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
     """Whether a file has another id than in the capture before: operators edit it, or its log is another one."""
     assert after.capture is not None
-    return any(NONE not in (was, will) and was != will for _, was, will in _kept(before.capture, after.capture, numbering))
+    files = _kept(before.capture, after.capture, numbering)
+    return any(NONE not in (was, will) and was != will for _, was, will in files)
 
 
 def _resigns(before: CapturePoint, after: CapturePoint) -> bool:

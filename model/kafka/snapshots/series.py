@@ -410,8 +410,8 @@ USUAL_PARTITIONS = 2
 
 ASSUMED = (
     "Assumed: partition.metadata is written at once; operators remove or edit it only where a snapshot shows one gone "
-    "or with another id, and then perhaps remove it again later; watches are delivered at once; no topic was created, and no topic id "
-    "minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
+    "or with another id, and then perhaps remove it again later; watches are delivered at once; no topic was created, "
+    "and no topic id minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
 )
 
 
