@@ -559,10 +559,24 @@ class Findings:
         if known is not None:
             kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
+            if kind is kinds.LEADERLESS_BY_HAND:
+                yield from self._of_isr_in_memory(place, known)
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
+
+    def _of_isr_in_memory(self, place: _Place, leader: int) -> Iterator[Observation]:
+        """Members of the ISR that brokers know which do not follow the leader: it cannot take them out."""
+        name, cached = place.topic.name, self.capture.cached(place.topic.name, place.partition)
+        logs = {b: self.capture.directory(b, name, place.partition) for b in place.observed.brokers}
+        ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
+        members = [(n, b) for n, b in enumerate(place.observed.brokers) if cached is not None and b in cached.isr]
+        dead = [Broken("isr_members_live", n) for n, b in members if not self.capture.brokers[b].alive]
+        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
+        text = "{} in the ISR that brokers know, with another topic id"
+        yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
 
     def _of_leader(
         self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]

@@ -31,6 +31,17 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     assert not names(problem(snapshot))  # a failover would elect broker 2, or nobody
 
 
+def test_members_of_the_isr_that_brokers_know_are_needed_for_acks_of_all() -> None:
+    """The leader cannot take them out of the ISR: its changes fail at the version of the state."""
+    snapshot = leaderless([])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER)
+    snapshot["brokers"]["3"]["alive"] = False
+    snapshot["broker_ids"].remove(3)
+    state(snapshot, "payments")["isr"] = [1, 2]
+    found = ways_out(snapshot).keys()
+    assert {"leaderless-state-is-served", "isr-member-refuses", "isr-names-a-dead-broker"} <= found
+
+
 @pytest.mark.parametrize("isr", [[], [2]])
 def test_no_broker_serves_where_the_one_that_they_know_is_down(isr: list[int]) -> None:
     snapshot = leaderless(isr)
