@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from math import prod
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from attrs import fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
-from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding, cached
 from kwalk.model.language.constraints import Constraint, CutStates
 from kwalk.model.language.containers import FifoShape
 from kwalk.model.language.display import Displayed
@@ -551,9 +551,12 @@ def _refuse_sizes(shape: Shape) -> None:
             raise UsageError(f"{error} Give another default, or larger bounds.") from None
 
 
-@lru_cache(maxsize=1024)
 def _shapes_in(shape: Shape) -> tuple[Shape, ...]:
-    """Return a shape and all shapes within it, each once."""
+    """Return a shape and all shapes within it, each once, as they are under the active binding."""
+    return cached(("shapes", shape), lambda: _shapes_within(shape))
+
+
+def _shapes_within(shape: Shape) -> tuple[Shape, ...]:
     within = [getattr(shape, name) for name in fields_dict(type(shape))]  # type: ignore[arg-type]
     if isinstance(shape, SetShape):
         within += [ValueShape(cls) for cls in shape.classes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EDITS = "--flag metadata_file_removal=off --flag metadata_file_edits=on"
+EDITS = "--flag metadata_file_edits=on --flag metadata_file_removal=off"
 SEARCHES = (
     # Old clients and topic ids.
     "old-client-expansion --variant 2.8.2 --bound brokers=2 --bound expansions=0 --bound new_expansions=1 --keep-going",
