@@ -266,6 +266,13 @@ WALKS: dict[str, Callable[[], Walk]] = {
         "restart(1)",
         "new_client_creates_topic(0)",
     ),
+    "3.9.0: states are removed by hand, and the next controller writes new ones": lambda: walk(
+        small("3.9.0", {**DELETION, "piecemeal_removal": True}, deletions=3, hand_removals=7),
+        "new_client_creates_topic(0)",
+        "delete_controller()",
+        "remove_partition_states_by_hand(0)",
+        "delete_controller()",
+    ),
     "2.8.2: a replica moves to another broker": lambda: walk(
         small("2.8.2", REASSIGNMENT, replication_factor=1, reassignments=15, cancellations=3),
         "old_client_creates_topic(0)",
