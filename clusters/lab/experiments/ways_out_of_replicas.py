@@ -114,6 +114,16 @@ def states_by_hand(scene: Scene, leaders: Mapping[int, int]) -> None:
         scene.write_state(partition, leader=leader)
 
 
+def states_without_leaders(scene: Scene) -> None:
+    """Write states by hand that name no leader, and no ISR member or a follower; brokers serve on."""
+    scene.create(EACH)
+    scene.write(FIRST)
+    for partition, isr in ((0, []), (1, []), (2, [1])):
+        epoch = scene.lab.states(scene.topic)[partition]["leader_epoch"]
+        scene.write_state(partition, leader=-1, isr=isr, leader_epoch=epoch + 1)
+    scene.write(FIRST)
+
+
 def restored_states(scene: Scene) -> None:
     """Write the states by hand that three partitions had before their last elections, and fail the controller over."""
     scene.create(EACH)
@@ -581,6 +591,11 @@ EXPERIMENTS = (
             write_states,
             repaired=RELEASES,
         ),
+    ),
+    advised(
+        "leaderless-states",
+        "No leader is written into the states of three partitions, and brokers serve on",
+        Advised(states_without_leaders, "leaderless-state-is-served", write_states, repaired=RELEASES),
     ),
     advised(
         "restored-states",
