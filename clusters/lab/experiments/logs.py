@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from typing import Any
@@ -147,6 +148,43 @@ def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> Roun
     return RoundOutcome("the committed value is lost" if lost else "the committed value is kept", lost, details)
 
 
+def _emptied_replica_joins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Replace the disk of a follower while its leader asks to add it to the ISR; then the leader fails."""
+    topic, leader, follower, controller = this.topic, 1, 2, 3
+    _created(lab, topic, [leader, follower])
+    lab.move_controller(controller)
+    lab.stop(follower)
+    wait_until(lambda: lab.states(topic)[0]["isr"] == [leader], 20)
+    committed = produce(lab.brokers[leader].port, topic, 0, "committed", acks=-1)
+    before = _consumed(lab, leader, topic)
+    requests = lab.rules.hold(matching(Api.ALTER_PARTITION, broker=controller))
+    lab.start(follower)
+    if not lab.rules.wait_for(requests, seconds=20):
+        raise KwalkError("The leader did not ask for a change of the ISR within 20 s.")
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        lab.kill(follower)
+        lab.expire_session(follower)
+        shutil.rmtree(lab.brokers[follower].data)
+        lab.note(f"the disk of broker {follower} is empty")
+        lab.start(follower)
+        wait_until(lambda: lab.brokers[follower].directory(f"{topic}-0") is not None, 10)
+        lab.rules.drop(requests)
+        joined = wait_until(lambda: lab.is_in_every_isr(follower, topic), 40)
+        lab.kill(leader)
+        lab.expire_session(leader)
+        moved = wait_until(lambda: lab.states(topic)[0]["leader"] == follower, 20)
+    finally:
+        lab.rules.drop(fetches)
+    if moved:
+        _await_answer(lambda: _consumed(lab, follower, topic))
+    later = _consumed(lab, follower, topic)
+    details = {"acks=all": committed, "before": before, "joined the ISR": joined, "leads": moved, "later": later}
+    this.keep_lines(rf"{topic}-0", ["server", "state-change"])
+    lost = committed["ok"] and before.get("n") == 1 and later["error"] == "NONE" and later.get("n") == 0
+    return RoundOutcome("the committed record is lost" if lost else "the committed record is kept", lost, details)
+
+
 def _await_answer(ask: Callable[[], Probe]) -> None:
     """Wait until a broker that has become the leader answers as one."""
     wait_until(lambda: ask()["error"] == "NONE", 15)
@@ -195,5 +233,16 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.0.0"),
+    ),
+    Experiment(
+        name="emptied-replica-joins",
+        about="AlterPartition for a follower is held; its broker restarts with an empty disk; then the leader fails.",
+        expected="The follower joins the ISR without a record and leads: the committed record is lost.",
+        story="leader-epochs.md",
+        run=_emptied_replica_joins,
+        options=LabOptions(brokers=3, proxied=True),
+        is_ordered=True,
+        releases=("2.8.2", "3.4.1", "3.9.0"),
+        predicted=lambda _: True,
     ),
 )
