@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import shutil
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +14,7 @@ from kwalk.clusters.lab.brokers import Probe, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
-from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.lab.proxy import Direction, Match, matching
 from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
 
@@ -147,6 +149,103 @@ def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> Roun
     return RoundOutcome("the committed value is lost" if lost else "the committed value is kept", lost, details)
 
 
+def _emptied_replica_joins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Replace the disk of a follower while its leader asks to add it to the ISR; then the leader fails."""
+    topic, leader, follower, controller = this.topic, 1, 2, 3
+    _created(lab, topic, [leader, follower])
+    lab.move_controller(controller)
+    lab.stop(follower)
+    wait_until(lambda: lab.states(topic)[0]["isr"] == [leader], 20)
+    committed = produce(lab.brokers[leader].port, topic, 0, "committed", acks=-1)
+    before = _consumed(lab, leader, topic)
+    requests = lab.rules.hold(matching(Api.ALTER_PARTITION, broker=controller))
+    lab.start(follower)
+    if not lab.rules.wait_for(requests, seconds=20):
+        raise KwalkError("The leader did not ask for a change of the ISR within 20 s.")
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        lab.kill(follower)
+        lab.expire_session(follower)
+        shutil.rmtree(lab.brokers[follower].data)
+        lab.note(f"the disk of broker {follower} is empty")
+        lab.start(follower)
+        wait_until(lambda: lab.brokers[follower].directory(f"{topic}-0") is not None, 10)
+        lab.rules.drop(requests)
+        joined = wait_until(lambda: lab.is_in_every_isr(follower, topic), 40)
+        lab.kill(leader)
+        lab.expire_session(leader)
+        moved = wait_until(lambda: lab.states(topic)[0]["leader"] == follower, 20)
+    finally:
+        lab.rules.drop(fetches)
+    if moved:
+        _await_answer(lambda: _consumed(lab, follower, topic))
+    later = _consumed(lab, follower, topic)
+    details = {"acks=all": committed, "before": before, "joined the ISR": joined, "leads": moved, "later": later}
+    this.keep_lines(rf"{topic}-0", ["server", "state-change"])
+    lost = committed["ok"] and before.get("n") == 1 and later["error"] == "NONE" and later.get("n") == 0
+    return RoundOutcome("the committed record is lost" if lost else "the committed record is kept", lost, details)
+
+
+def _answers_about(lab: Lab, topic: str, broker: int) -> Match:
+    """Return a match of a broker's answers to fetches that name a topic, by its id where the version does so."""
+    identity = lab.id_to_fetch(topic)
+    name = topic.encode() if identity is None else base64.urlsafe_b64decode(f"{identity}==")
+    is_answer = matching(Api.FETCH, broker=broker, direction=Direction.RESPONSE)
+    return lambda frame: is_answer(frame) and name in frame.content
+
+
+def _lead(lab: Lab, topic: str, leader: int, follower: int) -> None:
+    """Make a member of the ISR the leader, by the order of the replicas."""
+    lab.admin().reassign(topic, {0: [leader, follower]})
+    wait_until(lambda: lab.topic(topic)["partitions"]["0"] == [leader, follower], 10)
+    lab.admin().elect_preferred(topic, 0)
+    if not wait_until(lambda: lab.states(topic)[0]["leader"] == leader, 10):
+        raise KwalkError(f"Broker {leader} does not lead {topic}.")
+
+
+def _answer_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold a leader's answer that a log diverges, until the follower has led, committed its record, and follows again.
+
+    Another partition keeps the follower's fetcher alive.
+    """
+    topic, first, second = this.topic, 1, 2
+    _created(lab, f"{topic}-other", [first, second])
+    _created(lab, topic, [second, first])
+    lab.move_controller(3)
+    produced = [produce(lab.brokers[second].port, topic, 0, "first", acks=-1)]
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=second))
+    if not lab.rules.wait_for(fetches, seconds=10):
+        raise KwalkError("The follower did not fetch within 10 s.")
+    produced.append(produce(lab.brokers[second].port, topic, 0, "second", acks=1))
+    answer = lab.rules.hold(_answers_about(lab, topic, first))
+    _lead(lab, topic, first, second)
+    if not lab.rules.wait_for(answer, seconds=15):
+        raise KwalkError("The leader did not answer that the follower's log diverges.")
+    _lead(lab, topic, second, first)
+    lab.rules.drop(fetches)
+    _await_answer(lambda: _consumed(lab, second, topic))
+    committed = wait_until(lambda: _consumed(lab, second, topic).get("n") == 2, 10)
+    _lead(lab, topic, first, second)
+    time.sleep(HANDLED)
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=first))
+    try:
+        lab.rules.drop(answer)
+        fetched = lab.rules.wait_for(fetches, seconds=10)
+        isr = lab.states(topic)[0]["isr"]
+        lab.kill(first)
+        lab.expire_session(first)
+        moved = wait_until(lambda: lab.states(topic)[0]["leader"] == second, 20)
+    finally:
+        lab.rules.drop(fetches)
+    _await_answer(lambda: _consumed(lab, second, topic))
+    later = _consumed(lab, second, topic)
+    details = {"produced": produced, "committed": committed, "fetched": fetched, "ISR": isr, "leads": moved}
+    this.keep_lines(rf"{topic}-0", ["server", "state-change"])
+    lost = committed and set(isr) == {first, second} and later["error"] == "NONE" and later.get("n") == 1
+    outcome = "the committed record is lost" if lost else "the committed record is kept"
+    return RoundOutcome(outcome, lost, {**details, "later": later})
+
+
 def _await_answer(ask: Callable[[], Probe]) -> None:
     """Wait until a broker that has become the leader answers as one."""
     wait_until(lambda: ask()["error"] == "NONE", 15)
@@ -195,5 +294,31 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.0.0"),
+    ),
+    Experiment(
+        name="emptied-replica-joins",
+        about="AlterPartition for a follower is held; its broker restarts with an empty disk; then the leader fails.",
+        expected="The follower joins the ISR without a record and leads: the committed record is lost.",
+        story="leader-epochs.md",
+        run=_emptied_replica_joins,
+        options=LabOptions(brokers=3, proxied=True),
+        is_ordered=True,
+        releases=("2.8.2", "3.4.1", "3.9.0"),
+        predicted=lambda _: True,
+    ),
+    Experiment(
+        name="answer-of-an-earlier-epoch",
+        about="A fetch's answer that the log diverges is held; the follower leads, commits, follows again; failover.",
+        expected="The follower truncates what is committed, is in the ISR, and leads: the record is lost.",
+        story="leader-epochs.md",
+        run=_answer_of_an_earlier_epoch,
+        options=LabOptions(
+            brokers=3,
+            proxied=True,
+            settings={"replica.lag.time.max.ms": 90_000, "replica.socket.timeout.ms": 120_000},
+        ),
+        is_ordered=True,
+        releases=("2.8.2", "3.4.1", "3.9.0"),
+        predicted=lambda _: True,
     ),
 )
