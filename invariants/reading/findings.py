@@ -50,6 +50,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_state,
     lost_topics,
     may_hold_another_id,
+    of_other_clusters,
     topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -186,6 +187,8 @@ class Findings:
             for broken in self.evaluation.broken(observed.situation):
                 number = None if broken.broker is None else observed.brokers[broken.broker]
                 if broken.property == "running_broker_is_registered" and number == broker.id:
+                    if self._is_of_another_cluster(broker.id):
+                        continue
                     yield _observation(
                         kinds.UNREGISTERED, f"broker {broker.id}", "is not in /brokers/ids", broker=broker.id
                     )
@@ -221,7 +224,14 @@ class Findings:
             text = f"{root.path} is of {listed(whose)}"
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
+            if self._is_of_another_cluster(owner):
+                text += "; it runs and is not in /brokers/ids: it may be a broker of that cluster"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+
+    def _is_of_another_cluster(self, broker: int) -> bool:
+        """Whether a running broker is not in ZooKeeper, and its disks are those of another cluster."""
+        is_here = broker in self.capture.registered or not self.capture.brokers[broker].alive
+        return not is_here and broker in of_other_clusters(self.capture)
 
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
@@ -907,7 +917,9 @@ class Findings:
                 hosts = hosts_of_lost(self.capture, topic, partition)
                 if hosts:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
-                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
+                    logs = [self.capture.directory(b, name, partition) for b in hosts]
+                    is_own = any(log is not None and log.topic_id is not None for log in logs)
+                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=is_own)
                     continue
                 if exists:
                     stray = [b for b in self._broken(place) if b.property == "no_stray"]

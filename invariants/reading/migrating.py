@@ -291,6 +291,14 @@ def _lacking(one: MigratingTopic) -> str:
     return "leaders and ISRs differ"
 
 
+def _wanted(topic: Topic | None, partition: int, broker: int) -> str:
+    """Return what KRaft has of a partition, of which a broker has a log."""
+    replicas = None if topic is None else topic.partitions.get(partition)
+    if topic is None or replicas is None:
+        return f"KRaft does not have the {'topic' if topic is None else 'partition'}"
+    return f"KRaft has {topic.topic_id}" + f" on {brokers(replicas)}" * (broker not in replicas)
+
+
 def _has_another_isr(state: CapturedPartitionState, partition: CapturedImagePartition) -> bool:
     return state.leader_epoch == partition.leader_epoch and set(state.isr) != set(partition.isr)
 
@@ -715,8 +723,12 @@ class _Migrating:
                 if state is not None and state.leader_epoch < partition.leader_epoch:
                     was = f"leader epoch {partition.leader_epoch} in KRaft, and {state.leader_epoch} in ZooKeeper"
                     yield f"{label}-{number}: {was}"
-        for name in self.capture.topics.keys() - image.topics.keys():
-            yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+        for name, topic in self.capture.topics.items():
+            if name not in image.topics:
+                yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+                continue
+            for number in sorted(topic.partitions.keys() - image.topics[name].partitions.keys()):
+                yield f"{topic_label(name)}-{number}: is in ZooKeeper only, and does not exist for brokers"
         for name in self.capture.deleting:
             if name in image.topics:
                 yield f"{topic_label(name)}: is in /admin/delete_topics: ZooKeeper's controller would delete it"
@@ -750,11 +762,11 @@ class _Migrating:
     # Logs.
 
     def _strays(self) -> Iterator[Consequence]:
-        """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
+        """Logs that have no place in the image: brokers remove them at their next start in KRaft mode."""
         rules, topics = documented_migration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
         places = []
         for broker in self.capture.brokers.values():
-            if broker.mode == "kraft" or not broker.seen:
+            if not broker.seen:
                 continue
             identified = all(d.topic_id is not None for d in broker.directories.values())
             for name, directory in broker.directories.items():
@@ -772,7 +784,7 @@ class _Migrating:
                 fate = rules.fate_at_start(identity, broker.id, registered, identified=identified)
                 if fate is not Fate.KEPT:
                     has = f"the id {directory.topic_id}" if directory.topic_id else "no topic id"
-                    wants = f"KRaft has {known.topic_id}" if known is not None else "KRaft does not have the topic"
+                    wants = _wanted(known, int(number), broker.id)
                     places.append(
                         f"{topic_label(topic)}-{number} on broker {broker.id}: has {has}; {wants}; it {fate.value}"
                     )

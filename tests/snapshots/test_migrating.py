@@ -166,8 +166,20 @@ def test_a_log_with_another_id_goes_when_its_broker_starts_in_kraft_mode() -> No
     assert found.places == (
         f"t0-0 on broker 3: has the id {OTHER}; KRaft has {ID}; it is set aside when the broker starts in KRaft mode",
     )
-    cluster["brokers"]["3"]["mode"] = "kraft"
-    assert "log-goes-at-kraft-start" not in names(cluster)
+    cluster["brokers"]["3"]["mode"] = "kraft"  # it may have been edited or attached since
+    assert consequence(cluster, "log-goes-at-kraft-start").places == found.places
+
+
+def test_a_partition_that_only_zookeeper_has_does_not_exist_for_brokers() -> None:
+    cluster = dual_write()
+    cluster["topics"]["t0"]["znode"]["partitions"]["1"] = [1, 3]
+    cluster["topics"]["t0"]["partition_state"]["1"] = cluster["topics"]["t0"]["partition_state"]["0"]
+    place = "t0-1: is in ZooKeeper only, and does not exist for brokers"
+    assert consequence(cluster, "rollback-loses").places == (place,)
+    log = cluster["brokers"]["3"]["dirs"]["t0-0"]
+    cluster["brokers"]["3"]["dirs"]["t0-1"] = {**log, "leader_epoch_checkpoint": "0\n1\n4 0\n"}
+    (left,) = consequence(cluster, "log-goes-at-kraft-start").places
+    assert "KRaft does not have the partition" in left
 
 
 def test_logs_that_were_set_aside_are_listed_with_the_way_back() -> None:

@@ -487,3 +487,31 @@ def test_in_dual_write_the_last_copies_are_saved_before_a_leader_moves() -> None
     (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
     (found,) = (one for one in prospect.consequences if one.name == "isr-member-lacks-records")
     assert found.way_out.startswith("copy the other logs to another place, at once")
+
+
+def test_a_leader_whose_disk_was_not_read_is_taken_to_lead() -> None:
+    """A log that is not in the snapshot is taken to agree with ZooKeeper, its leader epochs included."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=[])
+    state(snapshot)["isr"] = [1]
+    assert set(ways_out(snapshot)) == {"catching-up"}
+
+
+def test_a_lost_partition_has_the_id_that_the_other_logs_of_its_topic_have() -> None:
+    """The znode has lost its id and a partition."""
+    snapshot = erased()
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    ways = ways_out(snapshot)
+    assert "partition-is-in-logs-only" in ways and "stray-log" not in ways
+
+
+def test_logs_of_a_broker_of_another_cluster_are_not_left_over_in_this_one() -> None:
+    snapshot = cluster(brokers=4) | {"cluster_id": "own"}
+    for number, broker in snapshot["brokers"].items():
+        whose = "other" if number == "4" else "own"
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": whose, "offline": False}]
+    snapshot["brokers"]["4"]["dirs"] = {"clicks-0": log(OTHER), "orders-0": log(OTHER)}
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+    snapshot["broker_ids"].remove(4)
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}

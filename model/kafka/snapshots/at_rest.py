@@ -41,6 +41,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     later_than_deletion,
     lost_state,
     may_hold_another_id,
+    of_other_clusters,
     refuses_all,
     symptoms,
 )
@@ -273,7 +274,7 @@ class Situations:
                 leads=state is not None and state.leader == b,
                 directory=directory is not None,
                 file=_number(directory.topic_id if directory and reads_ids else None, ids),
-                has_epoch=has_epoch(capture, topic, directory, state) if directory and state else None,
+                has_epoch=has_epoch(capture, topic, partition, b) if directory else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
                 earlier=state is not None and refuses_all(capture, topic, directory),
@@ -585,9 +586,13 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
-    """Return the brokers that have a directory, by topic and partition; directories of moves and deletions not."""
+    """Return the brokers that have a directory, by topic and partition; directories of moves and deletions not.
+
+    Nor those of brokers of another cluster.
+    """
     found: dict[tuple[str, int], list[int]] = {}
-    for broker in capture.brokers.values():
+    others = of_other_clusters(capture)
+    for broker in (one for one in capture.brokers.values() if one.id not in others):
         for name in broker.directories:
             topic, _, number = name.rpartition("-")
             if topic and number.isascii() and number.isdigit():

@@ -16,7 +16,6 @@ from attrs import field, frozen
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedMetadata,
-    CapturedPartitionState,
     Directory,
     LogRoot,
     Topic,
@@ -71,6 +70,22 @@ def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
                 None not in (root.cluster_id, capture.cluster_id) and root.cluster_id != capture.cluster_id
             ):
                 yield broker.id, root
+
+
+def of_other_clusters(capture: Capture) -> dict[int, str]:
+    """Return the brokers whose disks are all of another cluster, with its id, if others have disks of this one.
+
+    A running broker has read meta.properties as it started, so that its process may be one of the other cluster. What
+    is on the disks is not left over from topics of this one. Of replicas of this one it is said what they hold.
+    """
+    if capture.cluster_id is None:
+        return {}
+    ids = {b.id: {root.cluster_id for root in b.roots} for b in capture.brokers.values() if b.roots}
+    if not any(capture.cluster_id in known for known in ids.values()):
+        return {}
+    return {
+        b: str(*known) for b, known in ids.items() if len(known) == 1 and known.isdisjoint({None, capture.cluster_id})
+    }
 
 
 def lost_topics(capture: Capture) -> tuple[str, ...]:
@@ -297,8 +312,7 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     state = topic.states[partition]
     if state.leader is None or not capture.brokers[state.leader].alive:
         return False
-    directory = capture.directory(state.leader, topic.name, partition)
-    return has_epoch(capture, topic, directory, state) if directory else None
+    return has_epoch(capture, topic, partition, state.leader)
 
 
 def is_as_created(topic: Topic) -> bool:
@@ -403,11 +417,17 @@ def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> 
     return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(topic, directory)
 
 
-def has_epoch(capture: Capture, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
-    """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
+def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
+    """Whether a log's checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
 
-    Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic.
+    Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic. A log that is not in the
+    snapshot is taken to agree with ZooKeeper.
     """
+    state, directory = topic.states.get(partition), capture.directory(broker, topic.name, partition)
+    if state is None or directory is None:
+        return None
+    if not capture.shows(broker, topic.name, partition):
+        return True
     has = directory.has_epoch(state.leader_epoch)
     if not has or not is_of_an_earlier_topic(topic, directory):
         return has
@@ -480,13 +500,15 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
 def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the brokers with logs of a partition that the topic had, and that its znode does not list.
 
-    Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
+    Kafka never removes a partition. Where a znode has lost its id, that of the topic's other logs is its own. A log
+    without an id may be of an earlier topic of the name, if one broker has it.
     """
     if topic.name not in capture.topics or partition in {*topic.partitions, *topic.unassigned}:
         return ()
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
-    own = tuple(b for b, identity in logs.items() if identity is not None and identity == topic.topic_id)
+    ids = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
+    own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
 
