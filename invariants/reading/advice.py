@@ -268,7 +268,7 @@ class Advice:
         elif kind is kinds.NO_LIVE_ISR:
             made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
-            made = evolve(kind, way_out=f"{kind.way_out}. {former}")
+            made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -305,9 +305,17 @@ class Advice:
     def _former_cluster(self) -> str:
         """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
         known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
-        if len(known) != 1 or self.capture.cluster_id in (None, *known) or self.capture.live:
+        if len(known) != 1 or self.capture.cluster_id in (None, *known):
             return ""
         (own,) = known
+        if {*self.capture.live} & {*self.capture.registered}:
+            return (
+                f"all log directories are of cluster {printable(own, 100)}, also those of brokers that run and are in "
+                "/brokers/ids: /cluster/id was changed since these started. Before a broker stops or starts, write "
+                "that id back into it; do not remove or edit meta.properties"
+            )
+        if self.capture.live:
+            return ""
         return (
             f"All log directories are of cluster {printable(own, 100)}: if they are right, ZooKeeper "
             "is the wrong one, or has lost its data and got a new id. Find its earlier data first: the other servers "
@@ -428,7 +436,7 @@ class Advice:
     def _why_outdated(self, place: PartitionLogs, broker: int, log: Directory | None) -> str:
         """Return what a log that must not lead lacks."""
         if has_lost_its_end(self.capture, place.topic, place.partition, broker):
-            return "has lost its end: one that copied it is longer"
+            return "has lost its end: one that copied it has more"
         if log is not None and log.end == 0:
             return "is empty, and others have records"
         return "lacks the last leader epochs, and others may have more" if log else "is gone"

@@ -50,7 +50,6 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_state,
     lost_topics,
     may_hold_another_id,
-    of_other_clusters,
     topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -228,10 +227,11 @@ class Findings:
                 text += "; it runs and is not in /brokers/ids: it may be a broker of that cluster"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
 
-    def _is_of_another_cluster(self, broker: int) -> bool:
+    def _is_of_another_cluster(self, number: int) -> bool:
         """Whether a running broker is not in ZooKeeper, and its disks are those of another cluster."""
-        is_here = broker in self.capture.registered or not self.capture.brokers[broker].alive
-        return not is_here and broker in of_other_clusters(self.capture)
+        broker = self.capture.brokers[number]
+        is_foreign = bool(broker.roots) and all(root.path in broker.foreign for root in broker.roots)
+        return is_foreign and broker.alive and number not in self.capture.registered
 
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
@@ -773,9 +773,13 @@ class Findings:
         )
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
-            is_shown = log is not None and log.high_watermark is not None
-            text = f"broker {b} has committed records from offset {offset} on, where its log and {whose} differ"
+            watermark = None if log is None else log.high_watermark
+            is_shown = watermark is not None and watermark > offset
+            committed = "committed " * (is_shown or watermark is None)
+            text = f"broker {b} has {committed}records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
+            if watermark is not None and not is_shown:
+                unknown = f"; its high watermark, {watermark}, does not show that they were committed"
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 

@@ -11,7 +11,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_migrating import ID as DUAL
 from tests.snapshots.test_migrating import dual_write
 from tests.snapshots.test_reported_plans import procedure
@@ -515,3 +515,45 @@ def test_logs_of_a_broker_of_another_cluster_are_not_left_over_in_this_one() -> 
     assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
     snapshot["broker_ids"].remove(4)
     assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+
+
+@pytest.mark.parametrize("name", ["orders-0", "clicks-0"])
+def test_a_disk_of_another_cluster_shows_nothing_of_the_replicas_of_its_broker(name: str) -> None:
+    """The broker read meta.properties as it started: the disk, or the host that was read, is another one."""
+    snapshot = cluster() | {"cluster_id": "own"}
+    for number, broker in snapshot["brokers"].items():
+        whose = "other" if number == "3" else "own"
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": whose, "offline": False}]
+    snapshot["brokers"]["3"]["dirs"] = {name: log(OTHER, crc=8)}
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+
+
+def test_a_cluster_id_that_was_changed_under_running_brokers_is_written_back() -> None:
+    snapshot = cluster() | {"cluster_id": "new"}
+    for number, broker in snapshot["brokers"].items():
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": "old", "offline": False}]
+    way_out = ways_out(snapshot)["log-directory-of-another-broker"]
+    assert way_out.startswith("all log directories are of cluster old") and "write that id back into it" in way_out
+    snapshot["broker_ids"] = []
+    assert "write that id" not in ways_out(snapshot)["log-directory-of-another-broker"]
+
+
+def test_a_leader_whose_own_epoch_only_followers_have_has_led_and_lost_its_records() -> None:
+    """Its disk was replaced by an older copy: a follower has an epoch since it has copied a record of it."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert set(ways_out(snapshot)) == {"replica-has-lost-records"}
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert set(ways_out(snapshot)) == {"replica-has-lost-records"}
+    one = next(iter(inspect_snapshot(json.dumps(snapshot).encode()).observations))
+    assert not one.certain and "40, does not show that they were committed" in one.detail
+
+
+def test_an_only_isr_member_does_not_start_without_records_of_the_epoch_that_it_led() -> None:
+    snapshot = cluster()
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    state(snapshot).update(leader=2, isr=[2])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert ways_out(snapshot)["no-live-isr"].startswith("do not start broker 2: its log of orders-0 has lost its end")

@@ -41,7 +41,6 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     later_than_deletion,
     lost_state,
     may_hold_another_id,
-    of_other_clusters,
     refuses_all,
     symptoms,
 )
@@ -586,13 +585,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
-    """Return the brokers that have a directory, by topic and partition; directories of moves and deletions not.
-
-    Nor those of brokers of another cluster.
-    """
+    """Return the brokers that have a directory, by topic and partition; directories of moves and deletions not."""
     found: dict[tuple[str, int], list[int]] = {}
-    others = of_other_clusters(capture)
-    for broker in (one for one in capture.brokers.values() if one.id not in others):
+    for broker in capture.brokers.values():
         for name in broker.directories:
             topic, _, number = name.rpartition("-")
             if topic and number.isascii() and number.isdigit():

@@ -72,22 +72,6 @@ def disks_of_others(capture: Capture) -> Iterator[tuple[int, LogRoot]]:
                 yield broker.id, root
 
 
-def of_other_clusters(capture: Capture) -> dict[int, str]:
-    """Return the brokers whose disks are all of another cluster, with its id, if others have disks of this one.
-
-    A running broker has read meta.properties as it started, so that its process may be one of the other cluster. What
-    is on the disks is not left over from topics of this one. Of replicas of this one it is said what they hold.
-    """
-    if capture.cluster_id is None:
-        return {}
-    ids = {b.id: {root.cluster_id for root in b.roots} for b in capture.brokers.values() if b.roots}
-    if not any(capture.cluster_id in known for known in ids.values()):
-        return {}
-    return {
-        b: str(*known) for b, known in ids.items() if len(known) == 1 and known.isdisjoint({None, capture.cluster_id})
-    }
-
-
 def lost_topics(capture: Capture) -> tuple[str, ...]:
     """Return the topics whose logs brokers have, if neither ZooKeeper nor KRaft has them, and they were not deleted.
 
@@ -421,7 +405,8 @@ def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bo
     """Whether a log's checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
 
     Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic. A log that is not in the
-    snapshot is taken to agree with ZooKeeper.
+    snapshot is taken to agree with ZooKeeper. A leader of whose leader epoch a follower has records has led: its log
+    is an old copy, or has lost them.
     """
     state, directory = topic.states.get(partition), capture.directory(broker, topic.name, partition)
     if state is None or directory is None:
@@ -429,9 +414,37 @@ def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bo
     if not capture.shows(broker, topic.name, partition):
         return True
     has = directory.has_epoch(state.leader_epoch)
+    if has is False and broker == state.leader and followers_of_epoch(capture, topic, partition):
+        return True
     if not has or not is_of_an_earlier_topic(topic, directory):
         return has
     return False if refuses_all(capture, topic, directory) else None
+
+
+def followers_of_epoch(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the replicas with records of the leader's own leader epoch that its log lacks, and where they begin.
+
+    A follower's checkpoint has a leader epoch since a record of it was appended, which the leader had: an epoch has one
+    leader. The logs have the topic's id or, where there are no ids, the leader's first batch.
+
+    Source: kafka.log.Log.appendAsFollower; UnifiedLog.append: maybeAssignEpochStartOffset.
+    """
+    state = topic.states.get(partition)
+    if state is None or state.leader is None or not capture.shows(state.leader, topic.name, partition):
+        return {}
+    leader = capture.directory(state.leader, topic.name, partition)
+    if leader is None or leader.has_epoch(state.leader_epoch) is not False:
+        return {}
+    found = {}
+    for broker in topic.partitions.get(partition, ()):
+        log = capture.directory(broker, topic.name, partition)
+        if broker == state.leader or log is None or not capture.shows(broker, topic.name, partition):
+            continue
+        same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
+        same_id = None not in (topic.topic_id, log.topic_id) and log.topic_id == topic.topic_id == leader.topic_id
+        if (same_id or same_batch) and log.has_epoch(state.leader_epoch):
+            found[broker] = dict(log.leader_epochs or ())[state.leader_epoch]
+    return found
 
 
 def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
