@@ -187,6 +187,12 @@ OPERATOR_TRIALS = (
     ),
     Trial("recreated-topic-records", variant=LATEST, bounds={"restarts": 1}, about="Records of a topic created again."),
     Trial("repair-by-removing-files", variant=LATEST, about="All partition.metadata of a broker are removed."),
+    Trial(
+        "repair-by-removing-files",
+        variant=LATEST,
+        flags={"metadata_file_removal": False, "metadata_file_edits": True},
+        about="All partition.metadata of a broker get ZooKeeper's topic ids.",
+    ),
     Trial("reassignment-there-and-back", variant=LATEST, about="A connection breaks, and a request comes twice."),
     Trial("reassignment-with-a-failed-directory", variant=LATEST, about="A log directory without logs fails."),
 )
@@ -197,6 +203,7 @@ The page: docs/reference/mutants-of-operators.md.
 OF_OPERATORS = (
     "runbook",
     "break_connection",
+    "edit_metadata_files",
     "fail_spare_directory",
     "notice_failed_directory",
     "receive_late_copy",

@@ -590,6 +590,22 @@ class Lab:
         content = json.dumps({**(self.topic(topic) or {}), "topic_id": topic_id})
         return zookeeper.set_data(f"/brokers/topics/{topic}", content.encode())
 
+    def metadata_files(self, broker: int, topic: str) -> list[Path]:
+        """Return each partition.metadata that a broker has of a topic, on any of its disks."""
+        disks = self.brokers[broker].roots
+        return sorted(file for disk in disks for file in disk.glob(f"{topic}-*/partition.metadata"))
+
+    def edit_metadata_files(self, broker: int, topic: str) -> int:
+        """Write the topic's id of ZooKeeper into each partition.metadata of a broker, as an operator does.
+
+        Returns:
+            The number of files.
+        """
+        files, identity = self.metadata_files(broker, topic), (self.topic(topic) or {}).get("topic_id")
+        for file in files if identity else ():
+            file.write_text(re.sub(r"topic_id: \S+", f"topic_id: {identity}", file.read_text()))
+        return len(files) if identity else 0
+
     def states(self, topic: str) -> dict[int, dict[str, Any]]:
         """Return the content of the state znodes of a topic's partitions; partitions without one are left out."""
         parts = self.zk.children(f"/brokers/topics/{topic}/partitions")

@@ -55,6 +55,7 @@ class HistoryClass(Enum):
     REFUSED = "refused"
     FAILED = "explain failed"
     OUT_OF_TIME = "out of time"
+    EMPTY = "no topic"
     LAB_FAILED = "lab failed"
 
     @property
@@ -88,6 +89,8 @@ def explained_by_command(snapshots: Sequence[Path], seconds: float) -> HistoryVe
 
     The process runs in the folder of the snapshots, so that their paths must not depend on the present folder.
     """
+    if not any(json.loads(path.read_text())["topics"] for path in snapshots):
+        return HistoryVerdict(HistoryClass.EMPTY, "no snapshot shows a topic, so there is nothing to explain", 0.0)
     snapshots = [path.absolute() for path in snapshots]
     case, begun = snapshots[0].parent, time.monotonic()
     command = [

@@ -265,8 +265,12 @@ def _expire(doing: Doing) -> None:
 
 
 def _remove_files(doing: Doing) -> None:
-    for path in doing.lab.brokers[doing.broker()].data.glob(f"{TOPIC}-*/partition.metadata"):
+    for path in doing.lab.metadata_files(doing.broker(), TOPIC):
         path.unlink()
+
+
+def _edit_files(doing: Doing) -> None:
+    doing.lab.edit_metadata_files(doing.broker(), TOPIC)
 
 
 def _write_id(doing: Doing) -> None:
@@ -387,6 +391,7 @@ HANDS: Mapping[str, Hand] = {
     "restart": _outside("the process starts", _start, starts=True),
     "expire_session": _outside("the session is ended by a client that has its password", _expire),
     "remove_metadata_files": _outside("partition.metadata is removed", _remove_files),
+    "edit_metadata_files": _outside("partition.metadata gets ZooKeeper's topic id", _edit_files),
     "write_topic_id": _outside("the topic's znode is written with an id", _write_id),
     "remove_topic_by_hand": _outside("deleteall of the topic's znode", _remove_topic),
     "runbook_removes_topic": _outside("deleteall of the topic's znode", _remove_topic),

@@ -302,11 +302,14 @@ def _write_id(hands: FuzzHands, this: FuzzOperation) -> str:
 
 
 def _remove_files(hands: FuzzHands, this: FuzzOperation) -> str:
-    disks = hands.lab.brokers[this.broker].roots
-    files = [path for disk in disks for path in disk.glob(f"{hands.topic}-*/partition.metadata")]
+    files = hands.lab.metadata_files(this.broker, hands.topic)
     for path in files:
         path.unlink()
     return f"removed {len(files)} files"
+
+
+def _edit_files(hands: FuzzHands, this: FuzzOperation) -> str:
+    return f"edited {hands.lab.edit_metadata_files(this.broker, hands.topic)} files"
 
 
 def _remove_states(hands: FuzzHands, this: FuzzOperation) -> str:
@@ -367,6 +370,7 @@ KINDS: Mapping[str, OperationKind] = {
     "remove the partitions' states by hand": OperationKind(_remove_states, 2, needs_topic=True),
     LOGS_GO: OperationKind(_remove_logs, 5, needs_topic=True),
     "remove partition.metadata": OperationKind(_remove_files, 2, needs_topic=True),
+    "write ZooKeeper's id into partition.metadata": OperationKind(_edit_files, 3, needs_topic=True),
     "produce": OperationKind(_produce, 2, needs_topic=True),
 }
 """All operations, by name."""

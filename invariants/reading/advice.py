@@ -255,7 +255,7 @@ class Advice:
         elif kind in OF_STATES:
             restarts = Act.STOP * skips_older_versions(self.capture.version)
             made = evolve(kind, way_out=self._of_states(observations), acts=kind.acts | restarts)
-        elif kind is kinds.LEADER_BY_HAND:
+        elif kind in (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND):
             made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:
             again = "inspect again; if it is still so, " * (kind is kinds.ISR_MEMBER_HAS_NO_LOG)
@@ -909,12 +909,13 @@ class Advice:
     def _ids(self, topic: Topic) -> set[str]:
         """Return the topic ids of the logs that the partitions of a topic have, and keep."""
         found: set[str] = set()
-        for partition, state in topic.states.items():
-            place = self.logs.get((topic.name, partition))
+        for partition in {*topic.partitions, *topic.states}:
+            place, state = self.logs.get((topic.name, partition)), topic.states.get(partition)
             if place is not None:
                 found |= place.ids
             else:
-                logs = (self.capture.directory(b, topic.name, partition) for b in state.isr)
+                members = topic.partitions[partition] if state is None else state.isr
+                logs = (self.capture.directory(b, topic.name, partition) for b in members)
                 found.update(log.topic_id for log in logs if log is not None and log.topic_id is not None)
         return found
 

@@ -1117,6 +1117,16 @@ LEADER_BY_HAND = FindingKind(
     cause="the state znode was written by hand, or restored, with a leader epoch that had another leader",
     acts=Act.FAIL_OVER,
 )
+LEADERLESS_BY_HAND = evolve(
+    LEADER_BY_HAND,
+    name="leaderless-state-is-served",
+    title="the state names no leader, and all brokers know a live one, which serves the partition",
+    now="changes of the ISR fail; producers and consumers continue",
+    later="when that leader stops, or a controller is elected, the state decides: a live broker of the ISR that it "
+    "names is elected, whose log may lack records, or the partition has no leader",
+    log="none: kafka-topics.sh --describe shows a leader, and the state znode none",
+    cause="the state znode was written by hand, or restored",
+)
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
     LATENT,
@@ -1325,6 +1335,7 @@ KINDS = (
     MEMBER_LACKS_RECORDS,
     REPLICA_HAS_NO_LOG,
     LEADER_BY_HAND,
+    LEADERLESS_BY_HAND,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,

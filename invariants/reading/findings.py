@@ -93,6 +93,9 @@ MOST_MISSING = 100
 """The most missing partitions of a topic that are named: a number of its znode may be wrong."""
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
+REFUSES = partitions.leader_answers_fetches_by_id.name
+OF_LEADERS = {"partition_has_a_live_isr_member", "partition_servable"}
+"""Properties of the leader in ZooKeeper. They say nothing of one that only brokers know, and that serves."""
 
 
 @frozen
@@ -508,6 +511,8 @@ class Findings:
         by_property: dict[str, list[Broken]] = {}
         for broken in self._broken(place):
             by_property.setdefault(broken.property, []).append(broken)
+        if self._refuses_unnamed(place):
+            by_property.setdefault(REFUSES, []).append(Broken(REFUSES))
         situation = place.observed.situation
         if situation.is_lost:
             if "no_partition_lost" in by_property and place.partition not in place.topic.unassigned:
@@ -525,7 +530,7 @@ class Findings:
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
-        yield from self._of_followers(place, by_property, unserved)
+        yield from self._of_followers(place, by_property, unserved or _has_no_leader(place))
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
@@ -562,16 +567,33 @@ class Findings:
         """What brokers answer about a partition's leader, beside ZooKeeper."""
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
-            yield self._observed(kinds.LEADER_BY_HAND, place, f"{_isr(place)}; brokers answer with leader {known}")
+            kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
+            yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
+            if kind is kinds.LEADERLESS_BY_HAND:
+                yield from self._of_isr_in_memory(place, known)
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
+    def _of_isr_in_memory(self, place: _Place, leader: int) -> Iterator[Observation]:
+        """Members of the ISR that brokers know which do not follow the leader: it cannot take them out."""
+        name, cached = place.topic.name, self.capture.cached(place.topic.name, place.partition)
+        logs = {b: self.capture.directory(b, name, place.partition) for b in place.observed.brokers}
+        ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
+        members = [(n, b) for n, b in enumerate(place.observed.brokers) if cached is not None and b in cached.isr]
+        dead = [Broken("isr_members_live", n) for n, b in members if not self.capture.brokers[b].alive]
+        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
+        text = "{} in the ISR that brokers know, with another topic id"
+        yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
+
     def _of_leader(
         self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]
     ) -> Generator[Observation, None, bool]:
         """Yield what is wrong with the leader; return whether the partition is not served."""
+        if leader_before_hand(self.capture, place.topic, place.partition) is not None and _has_no_leader(place):
+            broken = {name: found for name, found in broken.items() if name not in OF_LEADERS}
         if kinds.NO_LIVE_ISR.properties[0] in broken:
             yield self._without_leader(place)
             return True
@@ -592,11 +614,11 @@ class Findings:
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
-        if "leader_answers_fetches_by_id" in broken:
+        if REFUSES in broken:
             text = f"{_isr(place)}; {_ids(place)}"
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
-            yield self._observed(kind, place, text, broken["leader_answers_fetches_by_id"])
+            yield self._observed(kind, place, text, broken[REFUSES])
         elif self._refuses_unread(place):
             text = f"{_isr(place)}; ZooKeeper has the id {place.topic.topic_id}"
             yield self._observed(kinds.FETCH_REFUSED_NOT_READ, place, text)
@@ -871,7 +893,7 @@ class Findings:
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
         earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
         differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
-        worse = {"partition_servable", "leader_answers_fetches_by_id"}
+        worse = {"partition_servable", REFUSES}
         if differing and worse.isdisjoint(broken):
             kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
             kind = kinds.ID_DIFFERS_IN_MEMORY if _forgets_ids(place) else kind
@@ -886,6 +908,20 @@ class Findings:
         if state is None or state.leader is None or self.capture.shows(state.leader, place.topic.name, place.partition):
             return False
         return agrees_in_memory(self.capture, place.topic, place.partition, state.leader) is False
+
+    def _refuses_unnamed(self, place: _Place) -> bool:
+        """Whether a broker that believes that it leads refuses fetches by topic id, where ZooKeeper names no leader."""
+        name, state = place.topic.name, place.topic.states.get(place.partition)
+        if (state is not None and state.leader is not None) or not fetches_by_topic_id(self.capture.version):
+            return False
+        for number in self.capture.live:
+            cache, log = self.capture.brokers[number].cache, self.capture.directory(number, name, place.partition)
+            own = cache.partitions.get(name, {}).get(place.partition) if cache else None
+            if cache is not None and own is not None and own.leader == number:
+                agrees = agrees_in_memory(self.capture, place.topic, place.partition, number)
+                held, asked = log.topic_id if log else None, cache.topic_ids.get(name)
+                return agrees is False or (agrees is None and None not in (held, asked) and held != asked)
+        return False
 
     # Observations.
 
@@ -1026,6 +1062,12 @@ def _on_failed_disks(failed: Sequence[int]) -> str:
 
 def _has_no_live_leader(place: _Place) -> bool:
     return not any(one.leads and one.alive for one in place.observed.situation.brokers)
+
+
+def _has_no_leader(place: _Place) -> bool:
+    """Whether the partition's state names no leader."""
+    state = place.topic.states.get(place.partition)
+    return state is not None and state.leader is None
 
 
 def _leads_from_outside(place: _Place) -> bool:

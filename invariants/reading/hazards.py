@@ -106,7 +106,11 @@ HAZARDS = (
         Act.STOP | Act.START,
         "see to {}, of which the controller sends another topic id than ZooKeeper has: who starts may refuse it",
     ),
-    Hazard((kinds.LEADER_BY_HAND,), Act.ANY, "write the state of {}, whose leader was written by hand"),
+    Hazard(
+        (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND),
+        Act.ANY,
+        "write the state of {}, whose leader was written by hand",
+    ),
     Hazard((kinds.IDS_NOT_READ,), Act.ANY, "find out which logs of {} are the topic's"),
     Hazard(
         (kinds.CONTROLLER_EPOCH_BEHIND,),

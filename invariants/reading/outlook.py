@@ -634,7 +634,7 @@ def _moving(capture: Capture, topic: Topic, partition: int) -> str:
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what was written by hand that brokers do not know; empty if nothing shows it."""
     if leader_before_hand(capture, topic, partition) is not None:
-        return "its state names another leader than its brokers do"
+        return "its state names another leader than its brokers do, or none"
     replicas = topic.partitions.get(partition, ())
     if replicas and partition not in topic.states and not any(capture.brokers[b].alive for b in replicas):
         return "it never had a leader, and all its replicas are down"

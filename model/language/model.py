@@ -17,7 +17,7 @@ from typing import Any
 from attrs import fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
-from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding
+from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding, cached
 from kwalk.model.language.constraints import Constraint, CutStates
 from kwalk.model.language.containers import FifoShape
 from kwalk.model.language.display import Displayed
@@ -164,7 +164,8 @@ class Model(Displayed):
             each for each in scenario.constraints if not each.optional or self.binding.flags[each.name]
         )
         with self.active():
-            self.leaves: tuple[Leaf, ...] = tuple(self.shape.leaves(""))
+            self.leaves: tuple[Leaf, ...] = tuple(islice(self.shape.leaves(""), MOST_LEAVES + 1))
+            _refuse_if_larger(len(self.leaves), MOST_LEAVES, "state variables")
             self.instances = tuple(ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions)))
             self.properties = tuple(
                 PropertyInstance(i, prop, args)
@@ -500,8 +501,6 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
             len(domain)  # reading the size of an empty domain is refused
         for shape in _shapes_in(RecordShape(scenario.state)):
             _refuse_sizes(shape)
-        leaves = sum(1 for _ in islice(RecordShape(scenario.state).leaves(""), MOST_LEAVES + 1))
-        _refuse_if_larger(leaves, MOST_LEAVES, "state variables")
         _refuse_many_instances(things)
 
 
@@ -552,19 +551,19 @@ def _refuse_sizes(shape: Shape) -> None:
             raise UsageError(f"{error} Give another default, or larger bounds.") from None
 
 
-def _shapes_in(shape: Shape) -> Iterator[Shape]:
-    """Yield a shape and all shapes within it."""
-    yield shape
-    for name in fields_dict(type(shape)):  # type: ignore[arg-type]
-        inner = getattr(shape, name)
-        if isinstance(inner, Shape):
-            yield from _shapes_in(inner)
+def _shapes_in(shape: Shape) -> tuple[Shape, ...]:
+    """Return a shape and all shapes within it, each once, as they are under the active binding."""
+    return cached(("shapes", shape), lambda: _shapes_within(shape))
+
+
+def _shapes_within(shape: Shape) -> tuple[Shape, ...]:
+    within = [getattr(shape, name) for name in fields_dict(type(shape))]  # type: ignore[arg-type]
     if isinstance(shape, SetShape):
-        for cls in shape.classes:
-            yield from _shapes_in(ValueShape(cls))
+        within += [ValueShape(cls) for cls in shape.classes]
     if isinstance(shape, (RecordShape, ValueShape)):
-        for _, inner in shapes_of(shape.cls):
-            yield from _shapes_in(inner)
+        within += [one for _, one in shapes_of(shape.cls)]
+    inner = (each for one in within if isinstance(one, Shape) for each in _shapes_in(one))
+    return tuple(dict.fromkeys((shape, *inner)))
 
 
 def domains_of(shape: Shape) -> Iterator[Domain]:

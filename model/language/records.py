@@ -33,7 +33,7 @@ class RecordShape(Shape):
     cls: type
 
     def default(self) -> Any:
-        return self.cls()
+        return self.copy(cached(("fresh", self), self.cls))  # to copy takes a fifth of the time of checking all fields
 
     def check(self, value: Any, where: str) -> Any:
         if isinstance(value, self.cls):

@@ -14,6 +14,7 @@ from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.actors import CONTROLLER
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import ActionInstance, Model, Vector
+from kwalk.search.kernel.interpreter import Visit
 
 CALM = {"isr_changes": "between requests", "async_metadata_flush": True}
 """The ISR follows what replicas can do, and files are written in steps of their own."""
@@ -84,10 +85,8 @@ class Schedule:
         return [i for i in self.model.instances if i.action.by.system and i.action.name not in but]
 
     def _enabled(self, instances: list[ActionInstance]) -> str | None:
-        for instance in instances:
-            if self.model.attempt(instance, self.vector).after is not None:
-                return instance.key
-        return None
+        visit = Visit(self.model, self.vector)
+        return next((instance.key for instance in instances if visit.attempt(instance).is_enabled), None)
 
 
 def settled_from(model: Model, start: Vector) -> tuple[set[Vector], set[Vector]]:

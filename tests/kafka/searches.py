@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+EDITS = "--flag metadata_file_edits=on --flag metadata_file_removal=off"
 SEARCHES = (
     # Old clients and topic ids.
     "old-client-expansion --variant 2.8.2 --bound brokers=2 --bound expansions=0 --bound new_expansions=1 --keep-going",
@@ -12,7 +13,10 @@ SEARCHES = (
     "full-isr --variant 3.0 --property isr_members_fetch --keep-going",
     "full-isr --variant 3.9.0 --property isr_members_fetch --keep-going",
     "repair-by-removing-files --variant 2.8.2 --keep-going",
+    f"repair-by-removing-files --variant 2.8.2 {EDITS} --keep-going",
+    f"repair-by-removing-files --variant 3.9.0 {EDITS} --keep-going",
     "repair-with-records --variant 2.8.2 --bound restarts=3 --keep-going",
+    f"repair-with-records --variant 2.8.2 --bound restarts=3 {EDITS} --keep-going",
     "repair-with-records --variant 3.9.0 --bound restarts=3 --keep-going",
     # Records.
     "records-through-failover --variant 3.9.0 --keep-going",

@@ -79,6 +79,27 @@ def test_files_removed_and_brokers_restarted_in_any_order_repair():
     assert verdict.premises["repaired_partition_serves(0, 0)"] > 0  # and it is not among what was found
 
 
+EDITS = {"metadata_file_removal": False, "metadata_file_edits": True}
+"""Operators write ZooKeeper's topic ids into the files, and remove none."""
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_files_that_get_zookeepers_id_and_brokers_restarted_in_any_order_repair(release):
+    model = Model(STORIES["repair-by-removing-files"], release, flags=EDITS)
+    verdict, found = examined(model)
+    assert (outcome_of(verdict), verdict.bounds_hit) == (pinned(model), {})
+    assert found.keys() == {"replica_id_matches_zookeeper", "partition_servable", "replicas_converge"}
+    assert verdict.premises["repaired_partition_serves(0, 0)"] > 0
+
+
+@pytest.mark.thorough
+def test_no_record_is_in_a_log_without_id_where_files_are_edited_and_not_removed():
+    model = Model(STORIES["repair-with-records"], "2.8.2", {"restarts": 3}, EDITS)
+    verdict, found = examined(model)
+    assert outcome_of(verdict) == pinned(model)
+    assert found.keys() == {"replicas_converge"}
+
+
 @pytest.mark.parametrize("left_out", ["repairs", "restarts"])
 def test_neither_removing_files_nor_restarting_brokers_repairs_alone(left_out):
     _, found = searched("repair-by-removing-files", **{left_out: 0})

@@ -188,11 +188,17 @@ def test_the_histories_of_another_seed_are_not_overwritten(tmp_path, cluster):
 
 def test_a_refusal_is_classified_with_its_message(tmp_path):
     found = json.loads(FILES["scenario-06-01-old-create"].read_text("utf-8"))
-    found["topics"] = {}
+    found["version"] = "9.9.9"
     (tmp_path / "01.json").write_text(json.dumps(found))
     verdict = explained_by_command([tmp_path / "01.json"], 5.0)
     assert verdict.kind is HistoryClass.REFUSED
-    assert "None of the snapshots shows a topic" in verdict.headline
+    assert "9.9.9" in verdict.headline
+
+
+def test_snapshots_without_a_topic_are_no_misfit(tmp_path):
+    (tmp_path / "01.json").write_text(json.dumps({"topics": {}}))
+    verdict = explained_by_command([tmp_path / "01.json"], 5.0)
+    assert verdict.kind is HistoryClass.EMPTY and not verdict.kind.is_misfit
 
 
 def test_histories_of_brokers_of_two_versions_are_refused(kwalk):

@@ -241,6 +241,15 @@ WALKS: dict[str, Callable[[], Walk]] = {
         "delete_controller()",
         ROLLING_RESTART,
     ),
+    "3.9.0: files get ZooKeeper's id while brokers run, and one that is down starts with it": lambda: walk(
+        begun("3.9.0"),
+        "old_client_creates_topic(0)",
+        "old_client_adds_partitions(0)",
+        "delete_controller()",
+        "edit_metadata_files(1)",
+        "stop(2, 1)",
+        "edit_metadata_files(2); …; restart(2)",
+    ),
     "3.9.0: a failover before the expansion is handled": lambda: walk(
         begun("3.9.0"),
         "old_client_creates_topic(0)",
@@ -256,6 +265,13 @@ WALKS: dict[str, Callable[[], Walk]] = {
         "delete_controller()",
         "restart(1)",
         "new_client_creates_topic(0)",
+    ),
+    "3.9.0: states are removed by hand, and the next controller writes new ones": lambda: walk(
+        small("3.9.0", {**DELETION, "piecemeal_removal": True}, deletions=3, hand_removals=7),
+        "new_client_creates_topic(0)",
+        "delete_controller()",
+        "remove_partition_states_by_hand(0)",
+        "delete_controller()",
     ),
     "2.8.2: a replica moves to another broker": lambda: walk(
         small("2.8.2", REASSIGNMENT, replication_factor=1, reassignments=15, cancellations=3),

@@ -463,6 +463,11 @@ def leader_is_written_by_hand(capture: Capture) -> None:
     state(capture)["leader"] = next(b for b in state(capture)["isr"] if b != state(capture)["leader"])
 
 
+def leader_is_removed_by_hand(capture: Capture) -> None:
+    settled(capture)
+    state(capture).update(leader=-1, leader_epoch=state(capture)["leader_epoch"] + 1)
+
+
 def records_are_lost(capture: Capture) -> None:
     """Broker 3 has committed records of leader epoch 1; broker 1 has led without them since, in leader epoch 2."""
     leads(capture, 1, 0, [1, 2])
@@ -634,6 +639,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_has_no_log: {"replica-has-no-log": ["t-0"]},
     log_is_set_aside: {"log-set-aside": ["t-0"]},
     leader_is_written_by_hand: {"leader-written-by-hand": ["t-0"]},
+    leader_is_removed_by_hand: {"leaderless-state-is-served": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
@@ -664,6 +670,7 @@ def test_each_damage_is_found_and_nothing_else(damage: Callable[[Capture], None]
         damage(capture)
         if damage not in (
             leader_is_written_by_hand,
+            leader_is_removed_by_hand,
             stale_metadata,
             partition_without_state_is_served,
             zookeeper_is_restored_unnoticed,

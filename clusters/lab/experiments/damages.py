@@ -203,7 +203,7 @@ def without_metadata_file(scene: Scene) -> None:
     """Remove partition.metadata on a broker that runs."""
     scene.create()
     scene.write(FIRST)
-    for path in scene.lab.brokers[2].data.glob(f"{scene.topic}-*/partition.metadata"):
+    for path in scene.lab.metadata_files(2, scene.topic):
         path.unlink()
     scene.lab.note("partition.metadata is removed on broker 2")
 
@@ -265,9 +265,9 @@ def stale_log(
 def diverged(scene: Scene) -> None:
     """Let a broker with a log of an earlier topic take it for its own: partition.metadata is removed everywhere."""
     stale_log(scene)
-    for number, broker in scene.lab.brokers.items():
+    for number in scene.lab.brokers:
         scene.lab.stop(number)
-        for path in broker.data.glob(f"{scene.topic}-*/partition.metadata"):
+        for path in scene.lab.metadata_files(number, scene.topic):
             path.unlink()
         scene.start(number)
 

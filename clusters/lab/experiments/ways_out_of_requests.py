@@ -167,12 +167,12 @@ def ids_in_memory(scene: Scene, *, edits: bool = False) -> None:
     for _ in range(2):
         lab.delete_controller()
         rest(lab)
-    for broker in lab.brokers.values():
-        file = broker.data / f"{scene.topic}-0" / "partition.metadata"
-        content = re.sub(r"topic_id: \S+", f"topic_id: {(lab.topic(scene.topic) or {})['topic_id']}", file.read_text())
-        file.unlink()
+    for broker in lab.brokers:
         if edits:
-            file.write_text(content)
+            assert lab.edit_metadata_files(broker, scene.topic) == 1
+        else:
+            for file in lab.metadata_files(broker, scene.topic):
+                file.unlink()
     lab.note(f"partition.metadata is {'edited' if edits else 'removed'} on all brokers")
     lab.delete_controller()
     rest(lab)

@@ -29,6 +29,7 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import (
     DELETION,
     EPOCH_CHECKPOINT_REMOVAL,
+    METADATA_FILE_EDITS,
     METADATA_FILE_REMOVAL,
     PIECEMEAL_REMOVAL,
     STEPWISE_SHUTDOWN,
@@ -155,6 +156,34 @@ def remove_metadata_files(cluster: Cluster, broker: Broker) -> None:
             replicas[topic][partition].file_topic_id = None
             if EPOCH_CHECKPOINT_REMOVAL:
                 replicas[topic][partition].log.epochs_removed = True
+
+
+@action(
+    by=OPERATOR,
+    group="repairs",
+    description="writes the topic ids of ZooKeeper into every partition.metadata of broker {broker}",
+    source="find /data/kafka-data -name partition.metadata | xargs sed -i 's/^topic_id: .*/topic_id: …/'",
+)
+def edit_metadata_files(cluster: Cluster, broker: Broker) -> None:
+    """The files have other ids, whether the broker runs or not; the ids in memory stay.
+
+    Nothing compares a log with the topic whose id it gets, so that one of an earlier topic of the name becomes its own.
+    """
+    replicas = cluster.brokers[broker].replicas
+    require(METADATA_FILE_EDITS and cluster.repairs < REPAIRS)
+    require(any(_has_another_id(cluster, broker, topic, p) for topic in TOPICS for p in PARTITIONS))
+    cluster.repairs += 1
+    for topic in TOPICS:
+        for partition in PARTITIONS:
+            if _has_another_id(cluster, broker, topic, partition):
+                replicas[topic][partition].file_topic_id = cluster.zookeeper.topics[topic].topic_id
+
+
+def _has_another_id(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
+    """Whether a partition.metadata has another id than the topic's znode."""
+    file = cluster.replica_of(broker, topic, partition).file_topic_id
+    znode = cluster.zookeeper.topics[topic].topic_id
+    return file is not None and znode is not None and file != znode
 
 
 @action(

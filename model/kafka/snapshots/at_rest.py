@@ -413,21 +413,24 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
 
 
 def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | None:
-    """Return the live leader that all brokers answer, where ZooKeeper names another one at the same leader epoch.
+    """Return the live leader that all brokers answer, where ZooKeeper's state was written by hand.
 
-    A controller raises the epoch with each leader: the state was written by hand. Brokers ignore a LeaderAndIsr request
-    of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead: seen on 3.9.0. Where
-    the leader that they answer is down, or on a failed disk, the controller elects another one, and raises the epoch.
+    The state names another leader at the same leader epoch, which a controller raises with each leader. Brokers ignore
+    a LeaderAndIsr request of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead:
+    seen on 3.9.0. Or it names none: a controller takes no leader away that lives, and would have informed brokers. They
+    serve the partition meanwhile: seen on 3.4.1. Where the leader that they answer is down, or on a failed disk, the
+    controller elects another one, and raises the epoch.
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.
     """
     state, known = topic.states.get(partition), capture.all_cached(topic.name, partition)
-    if state is None or state.leader is None or not known:
+    if state is None or not known:
         return None
     answered = {(one.leader, one.leader_epoch) for one in known}
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
-    is_other = not answered and leads and leader != state.leader and epoch == state.leader_epoch
+    is_earlier = epoch < state.leader_epoch if state.leader is None else False
+    is_other = not answered and leads and leader != state.leader and (is_earlier or epoch == state.leader_epoch)
     return leader if is_other else None
 
 

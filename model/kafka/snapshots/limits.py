@@ -47,7 +47,6 @@ UNUSED = frozenset(
         "deliver_notification",
         "start_with_offline_logs",
         "storage_error",
-        "remove_partition_states_by_hand",
         "alter_partition_reassignments",
         "alter_partition_reassignments_to",
         "partition_modifications_restores_topic_id",
@@ -59,7 +58,8 @@ CREATIONS = frozenset({OLD_CREATION, NEW_CREATION, "admin_creates_topic"})
 WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", "admin_reads_topic"})
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
-REMOVAL = "remove_metadata_files"
+STATE_REMOVAL = "remove_partition_states_by_hand"
+REMOVAL, EDIT = "remove_metadata_files", "edit_metadata_files"
 LOST_REQUEST = "lose_request"
 """A request is lost only if the controller that has sent it resigns."""
 STARTS = frozenset({"restart", "notice_expiry"})
@@ -120,6 +120,9 @@ def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, 
     state = topic.states.get(partition) if topic else None
     if after.open.is_new:
         return
+    was = earlier_topic.states.get(partition) if (earlier_topic := before.topic(numbering)) else None
+    if was is not None and (state is None or state.leader_epoch < was.leader_epoch):
+        return  # an operator has removed it
     if state is None:
         yield _within(f"{path}.leader_epoch", range(NONE, NONE + 1))
         return
@@ -195,13 +198,22 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
     return (
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
+        | (frozenset() if _has_another_file(before, after, numbering) else {EDIT})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
+        | (frozenset() if numbering.scope.loses_states else {STATE_REMOVAL})
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
         | (frozenset() if numbering.scope.expires else SESSION_EVENTS)
         | (frozenset() if numbering.scope.expires and numbering.scope.removals else {AMID_REQUEST})
         | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )
+
+
+def _has_another_file(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
+    """Whether a file has another id than in the capture before: operators edit it, or its log is another one."""
+    assert after.capture is not None
+    files = _kept(before.capture, after.capture, numbering)
+    return any(NONE not in (was, will) and was != will for _, was, will in files)
 
 
 def _resigns(before: CapturePoint, after: CapturePoint) -> bool:

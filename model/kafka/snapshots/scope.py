@@ -47,6 +47,8 @@ class Scope:
     """Whether sessions end while the process runs, though the model may have more."""
     removals: bool = False
     """Whether operators may have removed partition.metadata though no capture shows it gone."""
+    loses_states: bool = False
+    """Whether states of partitions go while their topic stays."""
     migrates: bool = False
     """Whether the captures show a migration to KRaft."""
     rollbacks: int = 0
@@ -73,6 +75,7 @@ class Scope:
         """The flags of the model."""
         return {
             "deletion": self.models_deletion,
+            "piecemeal_removal": self.loses_states,
             "stop_replica": self.models_deletion or self.removes_logs,
             "reassignment": self.reassignment,
             "sessions": self.sessions,
@@ -118,13 +121,19 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     backwards = zip(reversed(lives), reversed(captures), strict=True)
     created = {life: len(capture.topics[topic].partitions) for life, capture in backwards if topic in capture.topics}
     gone = any(topic in one.topics and topic not in other.topics for one, other in pairwise(captures))
+    loses = any(loses_states(one, other, topic) for one, other in pairwise(captures))
     orders = _orders([one for _, one in shown], brokers)
     left = tuple(each for each in logs_left(captures[0], topic) if each[0] in brokers and each[1] in range(len(orders)))
     return Scope(
         topic=topic,
         brokers=brokers,
         lives=lives,
-        deletion=gone or bool(left) or max(lives) > 0 or any(topic in capture.deleting for capture in captures),
+        loses_states=loses,
+        deletion=loses
+        or gone
+        or bool(left)
+        or max(lives) > 0
+        or any(topic in capture.deleting for capture in captures),
         reassignment=not full or chosen is not None,
         moves=moves,
         lists=chosen is not None,
@@ -145,7 +154,8 @@ def sharing(scopes: Sequence[Scope]) -> list[Scope]:
     """
     groups: dict[tuple[Any, ...], list[Scope]] = {}
     for scope in sorted(scopes, key=lambda one: -len(one.orders)):
-        kind = scope.brokers, scope.reassignment, scope.lists, scope.stepwise, scope.migrates, scope.factor
+        shown = scope.lists, scope.stepwise, scope.migrates, scope.loses_states
+        kind = scope.brokers, scope.reassignment, scope.factor, shown
         longest = next((o[0].orders for k, o in groups.items() if k[0] == kind and _begins(o[0], scope)), scope.orders)
         groups.setdefault((kind, longest), []).append(scope)
     found = {id(one): _with_room(one, group) for group in groups.values() for one in group}
@@ -174,6 +184,15 @@ def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
         found.append(max(0, life))
         before = topic
     return tuple(found)
+
+
+def loses_states(one: Capture, later: Capture, name: str) -> bool:
+    """Whether states of partitions go from one capture to the next, while the topic stays and is not being deleted."""
+    before, after = one.topics.get(name), later.topics.get(name)
+    if before is None or after is None or is_another(before, after) or name in (*one.deleting, *later.deleting):
+        return False
+    known = {p: s.leader_epoch for p, s in after.states.items()}
+    return any(p in after.partitions and known.get(p, -1) < state.leader_epoch for p, state in before.states.items())
 
 
 def loses_logs(one: Capture, later: Capture, name: str) -> bool:

@@ -68,7 +68,16 @@ from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
-from kwalk.model.kafka.snapshots.scope import Scope, is_young, logs_left, logs_of, loses_logs, scope_of, sharing
+from kwalk.model.kafka.snapshots.scope import (
+    Scope,
+    is_young,
+    logs_left,
+    logs_of,
+    loses_logs,
+    loses_states,
+    scope_of,
+    sharing,
+)
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
@@ -397,7 +406,7 @@ EVENT_COUNTERS = frozenset({"controller_deletions", "stops", "repairs", "expirat
 IDLE_TIME = frozenset({"shrink_isr", "expand_isr"})
 
 
-FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True}
+FLAGS = {**FINE, "async_metadata_flush": False, "metadata_file_removal": True, "metadata_file_edits": True}
 SERIES_FLAGS = {**FLAGS, "stepwise_shutdown": True}
 
 
@@ -409,9 +418,9 @@ USUAL_PARTITIONS = 2
 
 
 ASSUMED = (
-    "Assumed: partition.metadata is written at once; operators remove it only where a snapshot shows one gone, "
-    "and then perhaps again later; watches are delivered at once; no topic was created, and no topic id "
-    "minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
+    "Assumed: partition.metadata is written at once; operators remove or edit it only where a snapshot shows one gone "
+    "or with another id, and then perhaps remove it again later; watches are delivered at once; no topic was created, "
+    "and no topic id minted, that no snapshot shows; the cluster was at rest before the first snapshot.",
 )
 
 
@@ -836,6 +845,8 @@ def _open(series: Captures, place: int) -> Unsettled:
     Of the last one, ISRs and leaders are not left open: nothing shows that the controller was about to write them.
     """
     found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
+    if any(loses_states(one, other, series.topic) for one, other in pairwise(series.captures[: place + 1])):
+        found = evolve(found, is_new=False)  # what is gone does not come a moment later
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 

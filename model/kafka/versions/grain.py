@@ -66,6 +66,9 @@ TWO_STEP_ADMIN = grain_flag(
 METADATA_FILE_REMOVAL = grain_flag(
     "metadata_file_removal", "operators remove partition.metadata, so that an id in memory without a file may be clean"
 )
+METADATA_FILE_EDITS = grain_flag(
+    "metadata_file_edits", "operators write ZooKeeper's topic ids into existing partition.metadata files"
+)
 STOP_REPLICA = grain_flag("stop_replica", "controllers send StopReplica, and a log can be on disk without being hosted")
 EPOCH_CHECKPOINT_REMOVAL = grain_flag(
     "epoch_checkpoint_removal", "operators who remove partition.metadata remove leader-epoch-checkpoint with it"

@@ -1,0 +1,83 @@
+"""States of partitions that a hand wrote or removed, while brokers serve by what they have in memory.
+
+All were seen on brokers of 3.4.1: random histories whose probes differed from the diagnosis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
+from tests.snapshots.test_strangers import answers, state
+
+
+def leaderless(isr: list[int], raised: int = 1) -> dict[str, Any]:
+    """A cluster that serves orders by leader 1 of epoch 5, and whose state names no leader."""
+    snapshot = cluster("3.4.1")
+    answers(snapshot)
+    state(snapshot).update(leader=-1, isr=isr, leader_epoch=5 + raised)
+    return snapshot
+
+
+@pytest.mark.parametrize("isr", [[], [2]])
+@pytest.mark.parametrize("raised", [0, 1])
+def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: list[int], raised: int) -> None:
+    snapshot = leaderless(isr, raised)
+    (kind,) = ways_out(snapshot)
+    assert kind == "leaderless-state-is-served"
+    assert "broker 1 as leader and only ISR member; then fail the controller over" in ways_out(snapshot)[kind]
+    assert not names(problem(snapshot))  # a failover would elect broker 2, or nobody
+
+
+def test_members_of_the_isr_that_brokers_know_are_needed_for_acks_of_all() -> None:
+    """The leader cannot take them out of the ISR: its changes fail at the version of the state."""
+    snapshot = leaderless([])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER)
+    snapshot["brokers"]["3"]["alive"] = False
+    snapshot["broker_ids"].remove(3)
+    state(snapshot, "payments")["isr"] = [1, 2]
+    found = ways_out(snapshot).keys()
+    assert {"leaderless-state-is-served", "isr-member-refuses", "isr-names-a-dead-broker"} <= found
+
+
+@pytest.mark.parametrize("isr", [[], [2]])
+def test_no_broker_serves_where_the_one_that_they_know_is_down(isr: list[int]) -> None:
+    snapshot = leaderless(isr)
+    snapshot["brokers"]["1"]["alive"] = False
+    snapshot["broker_ids"].remove(1)
+    snapshot["controller"] = 2
+    state(snapshot, "payments").update(leader=2, isr=[2, 3], leader_epoch=6)
+    assert ("leader-not-elected" if isr else "empty-isr") in ways_out(snapshot)
+
+
+def without_state(asked: bool) -> dict[str, Any]:
+    """A topic that was removed and created again by hand: brokers serve the logs of the earlier one."""
+    snapshot = cluster("3.4.1", ids={"orders": IDS["orders"]})
+    answers(snapshot)
+    del snapshot["topics"]["orders"]["partition_state"]["0"]
+    snapshot["topics"]["orders"].update(version=1)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"] = log(OTHER)
+        broker["fetch_errors"] = {"103": {"orders": [0]}} if asked else {}
+    return snapshot
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_leader_that_no_state_names_refuses_consumers_who_ask_by_another_id(asked: bool) -> None:
+    assert ways_out(without_state(asked)).keys() == {"fetch-by-id-refused", "partition-without-state-is-served"}
+
+
+def test_no_id_in_the_znode_keeps_logs_where_another_partition_has_the_id_of_the_znode() -> None:
+    snapshot = without_state(asked=True)
+    topic = snapshot["topics"]["orders"]
+    topic["znode"]["partitions"]["1"] = [1, 2, 3]
+    topic["partition_state"]["1"] = {"leader": 1, "leader_epoch": 0, "isr": [1, 2, 3], "controller_epoch": 6}
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"], [(0, 0)])
+        known = broker["metadata_cache"]["topics"]["orders"]["partitions"]
+        known["1"] = {"error": 0, "leader": 1, "leader_epoch": 0, "isr": [1, 2, 3], "offline": []}
+    way_out = ways_out(snapshot)["fetch-by-id-refused-mixed-topic-ids"]
+    assert "to keep the records of brokers 1, 2 and 3, on each of brokers 1, 2 and 3" in way_out
+    assert "into its znode" not in way_out
