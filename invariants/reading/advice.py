@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     epochs_ahead,
     fetches_by_topic_id,
+    files_of,
     listed,
     lost_state,
     lost_topics,
@@ -295,12 +296,23 @@ class Advice:
         return evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
 
     def _written_ids(self, observations: Iterable[Observation]) -> Iterator[str]:
-        """Yield which id to write into a znode that has none, where a broker has a log of another topic."""
+        """Yield which id to write into a znode that has none, where logs have several, or one of another topic."""
         for one in observations:
-            apart = any(place.apart for (name, _), place in self.logs.items() if name == one.fields["topic"])
-            ids = self._ids(self.capture.topics[one.fields["topic"]]) if apart else set()
+            topic, held = self.capture.topics[one.fields["topic"]], dict[str, set[int]]()
+            for broker, identity in (pair for n in topic.partitions for pair in self._files(topic, n)):
+                held.setdefault(identity, set()).add(broker)
+            apart = any(place.apart for (name, _), place in self.logs.items() if name == topic.name)
+            ids = self._ids(topic) if apart else set()
             if len(ids) == 1:
                 yield f"{min(ids)} into that of {one.subject}"
+            elif len(held) > 1:
+                choice = " or ".join(f"{identity} of {brokers(sorted(hosts))}" for identity, hosts in held.items())
+                yield f"{choice} into that of {one.subject}, by whose records are to be kept: no id fits all its logs"
+
+    def _files(self, topic: Topic, partition: int) -> Iterator[tuple[int, str]]:
+        """Yield the replicas whose logs are shown to have a topic id, with it."""
+        files = files_of(self.capture, topic, partition).items()
+        yield from ((broker, identity) for broker, identity in files if identity is not None)
 
     def _former_cluster(self) -> str:
         """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
@@ -842,6 +854,11 @@ class Advice:
             ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
                 yield self._of_created_again(again, ids, removing)
+            elif unread := self._only_in_unread(topic):
+                yield (
+                    f"see first which id partition.metadata of {label} has on {brokers(unread)}, which the snapshot "
+                    "lacks (kwalk collect --logs): whether an id fits all logs depends on it"
+                )
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
                 if self._others(topic):
@@ -918,6 +935,14 @@ class Advice:
                 logs = (self.capture.directory(b, topic.name, partition) for b in members)
                 found.update(log.topic_id for log in logs if log is not None and log.topic_id is not None)
         return found
+
+    def _only_in_unread(self, topic: Topic) -> list[int]:
+        """Return the replicas that the snapshot has no logs of, if the others have another id than ZooKeeper."""
+        ids = {identity for n in topic.partitions for _, identity in self._files(topic, n)}
+        if not ids or topic.topic_id in ids:
+            return []
+        replicas = {(b, n) for n, members in topic.partitions.items() for b in members}
+        return sorted({b for b, n in replicas if not self.capture.shows(b, topic.name, n)})
 
     def _removing_ids(self, place: PartitionLogs) -> str:
         """Return how the logs of a topic take the id that the controller sends: those that have another one."""

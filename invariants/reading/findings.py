@@ -959,6 +959,7 @@ class Findings:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
                     logs = [self.capture.directory(b, name, partition) for b in hosts]
                     is_own = any(log is not None and log.topic_id is not None for log in logs)
+                    is_own &= topic.topic_id is None or any(log and log.topic_id == topic.topic_id for log in logs)
                     yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=is_own)
                     continue
                 if exists:

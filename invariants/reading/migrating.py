@@ -961,8 +961,8 @@ class _Migrating:
                 basis=SOURCE,
             )
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
-        ended = {b.id for b in self.capture.brokers.values() if not b.alive}
-        gone = sorted(b for b in needed - unknown if b not in image.registered or b in image.fenced or b in ended)
+        running = {*image.registered} & {*self.capture.live} - {*image.fenced}
+        gone = sorted(needed - unknown - running)
         if gone:
             yield Consequence(
                 "broker-is-fenced",

@@ -557,3 +557,28 @@ def test_an_only_isr_member_does_not_start_without_records_of_the_epoch_that_it_
     state(snapshot).update(leader=2, isr=[2])
     snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
     assert ways_out(snapshot)["no-live-isr"].startswith("do not start broker 2: its log of orders-0 has lost its end")
+
+
+def test_a_lost_partition_has_the_id_of_the_other_logs_though_a_controller_has_minted_one() -> None:
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    found = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    (lost,) = [one for one in found if one.kind.name == "partition-is-in-logs-only"]
+    assert not lost.certain and "stray-log" not in ways_out(snapshot)
+
+
+def test_no_file_is_removed_for_an_id_that_only_a_log_which_was_not_read_may_have() -> None:
+    """The leader's disk was not read: whether it has ZooKeeper's id, or that of the others, is not shown."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=[])
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    assert ways_out(snapshot)["topic-ids-mixed"].startswith("see first which id partition.metadata of orders has on")
+
+
+def test_an_id_that_was_erased_from_a_topic_of_mixed_logs_is_to_be_chosen() -> None:
+    snapshot = erased()
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    way_out = ways_out(snapshot)["topic-id-missing"]
+    assert f"{IDS['orders']} of brokers 1 and 2 or {OTHER} of broker 3 into that of orders" in way_out

@@ -280,8 +280,9 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
 
 
 def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | None]:
-    """The topic id on disk by replica, for those that have a directory; None where there is no partition.metadata."""
-    found = {b: capture.directory(b, topic.name, partition) for b in topic.partitions[partition]}
+    """The topic id on disk by replica, for the logs that are shown; None where there is no partition.metadata."""
+    shown = (b for b in topic.partitions[partition] if capture.shows(b, topic.name, partition))
+    found = {b: capture.directory(b, topic.name, partition) for b in shown}
     return {b: directory.topic_id for b, directory in found.items() if directory}
 
 
@@ -513,14 +514,17 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
 def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the brokers with logs of a partition that the topic had, and that its znode does not list.
 
-    Kafka never removes a partition. Where a znode has lost its id, that of the topic's other logs is its own. A log
-    without an id may be of an earlier topic of the name, if one broker has it.
+    Kafka never removes a partition. Where a znode has lost its id, or got another one since, that of the topic's other
+    logs is its own. A log without an id may be of an earlier topic of the name, if one broker has it.
     """
     if topic.name not in capture.topics or partition in {*topic.partitions, *topic.unassigned}:
         return ()
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
+    on_disk = {identity for p in topic.partitions for identity in files_of(capture, topic, p).values()} - {None}
     ids = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
+    if on_disk and not ids & on_disk and not is_as_created(topic):  # a controller has minted another one since
+        ids = on_disk
     own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
