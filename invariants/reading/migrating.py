@@ -961,8 +961,7 @@ class _Migrating:
                 basis=SOURCE,
             )
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
-        running = {*image.registered} & {*self.capture.live} - {*image.fenced}
-        gone = sorted(needed - unknown - running)
+        gone = sorted(needed - unknown - ({*image.registered} & {*self.capture.live} - {*image.fenced}))
         if gone:
             yield Consequence(
                 "broker-is-fenced",
