@@ -522,7 +522,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
     on_disk = {identity for p in topic.partitions for identity in files_of(capture, topic, p).values()} - {None}
-    ids = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
+    ids: set[str | None] = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
     if on_disk and not ids & on_disk and not is_as_created(topic):  # a controller has minted another one since
         ids = on_disk
     own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
