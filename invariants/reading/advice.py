@@ -854,7 +854,7 @@ class Advice:
             ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
                 yield self._of_created_again(again, ids, removing)
-            elif unread := self._only_in_unread(topic):
+            elif len(ids) > 1 and (unread := self._only_in_unread(topic)):
                 yield (
                     f"see first which id partition.metadata of {label} has on {brokers(unread)}, which the snapshot "
                     "lacks (kwalk collect --logs): whether an id fits all logs depends on it"
@@ -937,7 +937,7 @@ class Advice:
         return found
 
     def _only_in_unread(self, topic: Topic) -> list[int]:
-        """Return the replicas that the snapshot has no logs of, if the others have another id than ZooKeeper."""
+        """Return the replicas that the snapshot has no logs of, if no other log has ZooKeeper's id."""
         ids = {identity for n in topic.partitions for _, identity in self._files(topic, n)}
         if not ids or topic.topic_id in ids:
             return []
