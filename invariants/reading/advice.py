@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     epochs_ahead,
     fetches_by_topic_id,
+    files_of,
     listed,
     lost_state,
     lost_topics,
@@ -268,7 +269,7 @@ class Advice:
         elif kind is kinds.NO_LIVE_ISR:
             made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
-            made = evolve(kind, way_out=f"{kind.way_out}. {former}")
+            made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
             made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
@@ -295,19 +296,38 @@ class Advice:
         return evolve(made, way_out=way_out, acts=Act.NONE if is_all else made.acts)
 
     def _written_ids(self, observations: Iterable[Observation]) -> Iterator[str]:
-        """Yield which id to write into a znode that has none, where a broker has a log of another topic."""
+        """Yield which id to write into a znode that has none, where logs have several, or one of another topic."""
         for one in observations:
-            apart = any(place.apart for (name, _), place in self.logs.items() if name == one.fields["topic"])
-            ids = self._ids(self.capture.topics[one.fields["topic"]]) if apart else set()
+            topic, held = self.capture.topics[one.fields["topic"]], dict[str, set[int]]()
+            for broker, identity in (pair for n in topic.partitions for pair in self._files(topic, n)):
+                held.setdefault(identity, set()).add(broker)
+            apart = any(place.apart for (name, _), place in self.logs.items() if name == topic.name)
+            ids = self._ids(topic) if apart else set()
             if len(ids) == 1:
                 yield f"{min(ids)} into that of {one.subject}"
+            elif len(held) > 1:
+                choice = " or ".join(f"{identity} of {brokers(sorted(hosts))}" for identity, hosts in held.items())
+                yield f"{choice} into that of {one.subject}, by whose records are to be kept: no id fits all its logs"
+
+    def _files(self, topic: Topic, partition: int) -> Iterator[tuple[int, str]]:
+        """Yield the replicas whose logs are shown to have a topic id, with it."""
+        files = files_of(self.capture, topic, partition).items()
+        yield from ((broker, identity) for broker, identity in files if identity is not None)
 
     def _former_cluster(self) -> str:
         """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
         known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
-        if len(known) != 1 or self.capture.cluster_id in (None, *known) or self.capture.live:
+        if len(known) != 1 or self.capture.cluster_id in (None, *known):
             return ""
         (own,) = known
+        if {*self.capture.live} & {*self.capture.registered}:
+            return (
+                f"all log directories are of cluster {printable(own, 100)}, also those of brokers that run and are in "
+                "/brokers/ids: /cluster/id was changed since these started. Before a broker stops or starts, write "
+                "that id back into it; do not remove or edit meta.properties"
+            )
+        if self.capture.live:
+            return ""
         return (
             f"All log directories are of cluster {printable(own, 100)}: if they are right, ZooKeeper "
             "is the wrong one, or has lost its data and got a new id. Find its earlier data first: the other servers "
@@ -428,7 +448,7 @@ class Advice:
     def _why_outdated(self, place: PartitionLogs, broker: int, log: Directory | None) -> str:
         """Return what a log that must not lead lacks."""
         if has_lost_its_end(self.capture, place.topic, place.partition, broker):
-            return "has lost its end: one that copied it is longer"
+            return "has lost its end: one that copied it has more"
         if log is not None and log.end == 0:
             return "is empty, and others have records"
         return "lacks the last leader epochs, and others may have more" if log else "is gone"
@@ -834,6 +854,11 @@ class Advice:
             ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
                 yield self._of_created_again(again, ids, removing)
+            elif len(ids) > 1 and (unread := self._only_in_unread(topic)):
+                yield (
+                    f"see first which id partition.metadata of {label} has on {brokers(unread)}, which the snapshot "
+                    "lacks (kwalk collect --logs): whether an id fits all logs depends on it"
+                )
             elif len(ids) > 1 or self._others(topic):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
                 if self._others(topic):
@@ -910,6 +935,14 @@ class Advice:
                 logs = (self.capture.directory(b, topic.name, partition) for b in members)
                 found.update(log.topic_id for log in logs if log is not None and log.topic_id is not None)
         return found
+
+    def _only_in_unread(self, topic: Topic) -> list[int]:
+        """Return the replicas that the snapshot has no logs of, if no other log has ZooKeeper's id."""
+        ids = {identity for n in topic.partitions for _, identity in self._files(topic, n)}
+        if not ids or topic.topic_id in ids:
+            return []
+        replicas = {(b, n) for n, members in topic.partitions.items() for b in members}
+        return sorted({b for b, n in replicas if not self.capture.shows(b, topic.name, n)})
 
     def _removing_ids(self, place: PartitionLogs) -> str:
         """Return how the logs of a topic take the id that the controller sends: those that have another one."""

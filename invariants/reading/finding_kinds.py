@@ -611,7 +611,7 @@ DISK_OF_ANOTHER = FindingKind(
     later="the broker does not start with this directory",
     way_out="find out whose disk it is: attach it to its own broker, or correct broker.id or zookeeper.connect. Do not "
     "remove or edit meta.properties before that: logs of another broker or cluster would enter partitions of the same "
-    "names",
+    "names. If the process is a broker of the other cluster, leave it as it is, and take a snapshot without it",
     log="server.log: Configured broker.id … doesn't match stored broker.id … in meta.properties. (Another cluster: The "
     "Cluster ID … doesn't match stored clusterId … in meta.properties. Since 3.7: Stored node id … doesn't match "
     "previous node id … in …. and Invalid cluster.id in: …. Expected …, but read ….)",

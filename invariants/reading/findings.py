@@ -189,6 +189,8 @@ class Findings:
             for broken in self.evaluation.broken(observed.situation):
                 number = None if broken.broker is None else observed.brokers[broken.broker]
                 if broken.property == "running_broker_is_registered" and number == broker.id:
+                    if self._is_of_another_cluster(broker.id):
+                        continue
                     yield _observation(
                         kinds.UNREGISTERED, f"broker {broker.id}", "is not in /brokers/ids", broker=broker.id
                     )
@@ -224,7 +226,15 @@ class Findings:
             text = f"{root.path} is of {listed(whose)}"
             if root.cluster_id not in (None, self.capture.cluster_id):
                 text += f"; /cluster/id has {self.capture.cluster_id}"
+            if self._is_of_another_cluster(owner):
+                text += "; it runs and is not in /brokers/ids: it may be a broker of that cluster"
             yield _observation(kinds.DISK_OF_ANOTHER, f"broker {owner}", text, broker=owner)
+
+    def _is_of_another_cluster(self, number: int) -> bool:
+        """Whether a running broker is not in ZooKeeper, and its disks are those of another cluster."""
+        broker = self.capture.brokers[number]
+        is_foreign = bool(broker.roots) and all(root.path in broker.foreign for root in broker.roots)
+        return is_foreign and broker.alive and number not in self.capture.registered
 
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
         """Live brokers and topics that a broker leaves out of its answers.
@@ -785,9 +795,13 @@ class Findings:
         )
         for b, offset in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
-            is_shown = log is not None and log.high_watermark is not None
-            text = f"broker {b} has committed records from offset {offset} on, where its log and {whose} differ"
+            watermark = None if log is None else log.high_watermark
+            is_shown = watermark is not None and watermark > offset
+            committed = "committed " * (is_shown or watermark is None)
+            text = f"broker {b} has {committed}records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
+            if watermark is not None and not is_shown:
+                unknown = f"; its high watermark, {watermark}, does not show that they were committed"
             one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
@@ -943,7 +957,10 @@ class Findings:
                 hosts = hosts_of_lost(self.capture, topic, partition)
                 if hosts:
                     text = f"{brokers(hosts)} {'has' if len(hosts) == 1 else 'have'} its directory"
-                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=topic.topic_id is not None)
+                    logs = [self.capture.directory(b, name, partition) for b in hosts]
+                    is_own = any(log is not None and log.topic_id is not None for log in logs)
+                    is_own &= topic.topic_id is None or any(log and log.topic_id == topic.topic_id for log in logs)
+                    yield evolve(self._observed(kinds.LOGS_ONLY, place, text), certain=is_own)
                     continue
                 if exists:
                     stray = [b for b in self._broken(place) if b.property == "no_stray"]

@@ -291,8 +291,25 @@ def _lacking(one: MigratingTopic) -> str:
     return "leaders and ISRs differ"
 
 
-def _has_another_isr(state: CapturedPartitionState, partition: CapturedImagePartition) -> bool:
-    return state.leader_epoch == partition.leader_epoch and set(state.isr) != set(partition.isr)
+def _wanted(topic: Topic | None, partition: int, broker: int) -> str:
+    """Return what KRaft has of a partition, of which a broker has a log."""
+    replicas = None if topic is None else topic.partitions.get(partition)
+    if topic is None or replicas is None:
+        return f"KRaft does not have the {'topic' if topic is None else 'partition'}"
+    return f"KRaft has {topic.topic_id}" + f" on {brokers(replicas)}" * (broker not in replicas)
+
+
+def _differing_state(state: CapturedPartitionState, partition: CapturedImagePartition) -> Iterator[str]:
+    """Yield in what ZooKeeper's state of a partition and KRaft's differ."""
+    if state.leader_epoch < partition.leader_epoch:
+        yield f"has leader epoch {partition.leader_epoch} in KRaft, and {state.leader_epoch} in ZooKeeper"
+    if state.leader_epoch == partition.leader_epoch:
+        if state.leader != partition.leader:
+            was, had = ("none" if one.leader is None else one.leader for one in (partition, state))
+            yield f"has the leader {was} in KRaft, and {had} in ZooKeeper"
+        if set(state.isr) != set(partition.isr):
+            members, isr = (listed([str(b) for b in sorted(one.isr)]) for one in (partition, state))
+            yield f"has the ISR {members} in KRaft, and {isr} in ZooKeeper"
 
 
 class _Migrating:
@@ -708,15 +725,16 @@ class _Migrating:
                     yield f"{label}-{number}: has the replicas {replicas} in KRaft, and {had} in ZooKeeper"
                 if number in topic.partitions and state is None:
                     yield f"{label}-{number}: has no state znode"
-                elif state is not None and _has_another_isr(state, partition):
-                    members = listed([str(b) for b in sorted(partition.isr)])
-                    had = listed([str(b) for b in sorted(state.isr)])
-                    yield f"{label}-{number}: has the ISR {members} in KRaft, and {had} in ZooKeeper"
-                if state is not None and state.leader_epoch < partition.leader_epoch:
-                    was = f"leader epoch {partition.leader_epoch} in KRaft, and {state.leader_epoch} in ZooKeeper"
-                    yield f"{label}-{number}: {was}"
-        for name in self.capture.topics.keys() - image.topics.keys():
-            yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+                if number in topic.moving and not partition.moving:
+                    yield f"{label}-{number}: is being reassigned in ZooKeeper only"
+                for text in () if state is None else _differing_state(state, partition):
+                    yield f"{label}-{number}: {text}"
+        for name, topic in self.capture.topics.items():
+            if name not in image.topics:
+                yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+                continue
+            for number in sorted({*topic.partitions, *topic.states} - {*image.topics[name].partitions}):
+                yield f"{topic_label(name)}-{number}: is in ZooKeeper only, and does not exist for brokers"
         for name in self.capture.deleting:
             if name in image.topics:
                 yield f"{topic_label(name)}: is in /admin/delete_topics: ZooKeeper's controller would delete it"
@@ -750,11 +768,11 @@ class _Migrating:
     # Logs.
 
     def _strays(self) -> Iterator[Consequence]:
-        """Logs that have no place in the image: brokers that are not in KRaft mode yet remove them when they are."""
+        """Logs that have no place in the image: brokers remove them at their next start in KRaft mode."""
         rules, topics = documented_migration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
         places = []
         for broker in self.capture.brokers.values():
-            if broker.mode == "kraft" or not broker.seen:
+            if not broker.seen:
                 continue
             identified = all(d.topic_id is not None for d in broker.directories.values())
             for name, directory in broker.directories.items():
@@ -772,7 +790,7 @@ class _Migrating:
                 fate = rules.fate_at_start(identity, broker.id, registered, identified=identified)
                 if fate is not Fate.KEPT:
                     has = f"the id {directory.topic_id}" if directory.topic_id else "no topic id"
-                    wants = f"KRaft has {known.topic_id}" if known is not None else "KRaft does not have the topic"
+                    wants = _wanted(known, int(number), broker.id)
                     places.append(
                         f"{topic_label(topic)}-{number} on broker {broker.id}: has {has}; {wants}; it {fate.value}"
                     )
@@ -943,14 +961,14 @@ class _Migrating:
                 basis=SOURCE,
             )
         needed = {b for topic in image.topics.values() for p in topic.partitions.values() for b in p.replicas}
-        gone = sorted(b for b in needed - unknown if b not in image.registered or b in image.fenced)
+        gone = sorted(needed - unknown - ({*image.registered} & {*self.capture.live} - {*image.fenced}))
         if gone:
             yield Consequence(
                 "broker-is-fenced",
                 WAITS,
-                "a broker with replicas is not there, or fenced",
+                "a broker with replicas does not run, or is fenced",
                 (brokers(gone),),
-                "KRaft counts it as down.",
+                "KRaft counts it as down, at the latest after broker.session.timeout.ms.",
                 "start it, as `kwalk diagnose` says, before brokers restart in KRaft mode: each restart takes one "
                 "replica more away",
             )

@@ -126,7 +126,7 @@ def test_an_id_that_an_old_client_erased_stops_the_next_controller_and_the_znode
     ("change", "place"),
     [
         ({"replicas": [1, 2]}, "t0-0: has the replicas 1 and 2 in KRaft, and 1 and 3 in ZooKeeper"),
-        ({"leader_epoch": 9}, "t0-0: leader epoch 9 in KRaft, and 4 in ZooKeeper"),
+        ({"leader_epoch": 9}, "t0-0: has leader epoch 9 in KRaft, and 4 in ZooKeeper"),
     ],
 )
 def test_what_zookeeper_lacks_would_be_lost_in_a_rollback(change: dict[str, Any], place: str) -> None:
@@ -166,8 +166,40 @@ def test_a_log_with_another_id_goes_when_its_broker_starts_in_kraft_mode() -> No
     assert found.places == (
         f"t0-0 on broker 3: has the id {OTHER}; KRaft has {ID}; it is set aside when the broker starts in KRaft mode",
     )
-    cluster["brokers"]["3"]["mode"] = "kraft"
-    assert "log-goes-at-kraft-start" not in names(cluster)
+    cluster["brokers"]["3"]["mode"] = "kraft"  # it may have been edited or attached since
+    assert consequence(cluster, "log-goes-at-kraft-start").places == found.places
+
+
+def test_leaders_and_reassignments_that_only_zookeeper_has_are_differences() -> None:
+    cluster = dual_write()
+    cluster["topics"]["t0"]["partition_state"]["0"]["leader"] = 3
+    cluster["topics"]["t0"]["znode"]["removing_replicas"] = {"0": [3]}
+    assert consequence(cluster, "rollback-loses").places == (
+        "t0-0: is being reassigned in ZooKeeper only",
+        "t0-0: has the leader 1 in KRaft, and 3 in ZooKeeper",
+    )
+    cluster = dual_write()
+    cluster["topics"]["t0"]["partition_state"]["1"] = cluster["topics"]["t0"]["partition_state"]["0"]
+    assert consequence(cluster, "rollback-loses").places[0].startswith("t0-1: is in ZooKeeper only")
+
+
+def test_a_broker_that_does_not_run_is_waited_for_before_it_is_fenced() -> None:
+    cluster = dual_write()
+    cluster["brokers"]["3"]["alive"] = False
+    cluster["broker_ids"].remove(3)
+    assert consequence(cluster, "broker-is-fenced").places == ("broker 3",)
+
+
+def test_a_partition_that_only_zookeeper_has_does_not_exist_for_brokers() -> None:
+    cluster = dual_write()
+    cluster["topics"]["t0"]["znode"]["partitions"]["1"] = [1, 3]
+    cluster["topics"]["t0"]["partition_state"]["1"] = cluster["topics"]["t0"]["partition_state"]["0"]
+    place = "t0-1: is in ZooKeeper only, and does not exist for brokers"
+    assert consequence(cluster, "rollback-loses").places == (place,)
+    log = cluster["brokers"]["3"]["dirs"]["t0-0"]
+    cluster["brokers"]["3"]["dirs"]["t0-1"] = {**log, "leader_epoch_checkpoint": "0\n1\n4 0\n"}
+    (left,) = consequence(cluster, "log-goes-at-kraft-start").places
+    assert "KRaft does not have the partition" in left
 
 
 def test_logs_that_were_set_aside_are_listed_with_the_way_back() -> None:

@@ -11,7 +11,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_migrating import ID as DUAL
 from tests.snapshots.test_migrating import dual_write
 from tests.snapshots.test_reported_plans import procedure
@@ -487,3 +487,98 @@ def test_in_dual_write_the_last_copies_are_saved_before_a_leader_moves() -> None
     (prospect,) = inspect_snapshot(json.dumps(snapshot).encode()).prospects
     (found,) = (one for one in prospect.consequences if one.name == "isr-member-lacks-records")
     assert found.way_out.startswith("copy the other logs to another place, at once")
+
+
+def test_a_leader_whose_disk_was_not_read_is_taken_to_lead() -> None:
+    """A log that is not in the snapshot is taken to agree with ZooKeeper, its leader epochs included."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=[])
+    state(snapshot)["isr"] = [1]
+    assert set(ways_out(snapshot)) == {"catching-up"}
+
+
+def test_a_lost_partition_has_the_id_that_the_other_logs_of_its_topic_have() -> None:
+    """The znode has lost its id and a partition."""
+    snapshot = erased()
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    ways = ways_out(snapshot)
+    assert "partition-is-in-logs-only" in ways and "stray-log" not in ways
+
+
+def test_logs_of_a_broker_of_another_cluster_are_not_left_over_in_this_one() -> None:
+    snapshot = cluster(brokers=4) | {"cluster_id": "own"}
+    for number, broker in snapshot["brokers"].items():
+        whose = "other" if number == "4" else "own"
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": whose, "offline": False}]
+    snapshot["brokers"]["4"]["dirs"] = {"clicks-0": log(OTHER), "orders-0": log(OTHER)}
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+    snapshot["broker_ids"].remove(4)
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+
+
+@pytest.mark.parametrize("name", ["orders-0", "clicks-0"])
+def test_a_disk_of_another_cluster_shows_nothing_of_the_replicas_of_its_broker(name: str) -> None:
+    """The broker read meta.properties as it started: the disk, or the host that was read, is another one."""
+    snapshot = cluster() | {"cluster_id": "own"}
+    for number, broker in snapshot["brokers"].items():
+        whose = "other" if number == "3" else "own"
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": whose, "offline": False}]
+    snapshot["brokers"]["3"]["dirs"] = {name: log(OTHER, crc=8)}
+    assert set(ways_out(snapshot)) == {"log-directory-of-another-broker"}
+
+
+def test_a_cluster_id_that_was_changed_under_running_brokers_is_written_back() -> None:
+    snapshot = cluster() | {"cluster_id": "new"}
+    for number, broker in snapshot["brokers"].items():
+        broker["log_dirs"] = [{"path": "/kafka", "broker_id": int(number), "cluster_id": "old", "offline": False}]
+    way_out = ways_out(snapshot)["log-directory-of-another-broker"]
+    assert way_out.startswith("all log directories are of cluster old") and "write that id back into it" in way_out
+    snapshot["broker_ids"] = []
+    assert "write that id" not in ways_out(snapshot)["log-directory-of-another-broker"]
+
+
+def test_a_leader_whose_own_epoch_only_followers_have_has_led_and_lost_its_records() -> None:
+    """Its disk was replaced by an older copy: a follower has an epoch since it has copied a record of it."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert set(ways_out(snapshot)) == {"replica-has-lost-records"}
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert set(ways_out(snapshot)) == {"replica-has-lost-records"}
+    one = next(iter(inspect_snapshot(json.dumps(snapshot).encode()).observations))
+    assert not one.certain and "40, does not show that they were committed" in one.detail
+
+
+def test_an_only_isr_member_does_not_start_without_records_of_the_epoch_that_it_led() -> None:
+    snapshot = cluster()
+    snapshot["broker_ids"], snapshot["controller"] = [], None
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    state(snapshot).update(leader=2, isr=[2])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    assert ways_out(snapshot)["no-live-isr"].startswith("do not start broker 2: its log of orders-0 has lost its end")
+
+
+def test_a_lost_partition_has_the_id_of_the_other_logs_though_a_controller_has_minted_one() -> None:
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"])
+    found = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    (lost,) = [one for one in found if one.kind.name == "partition-is-in-logs-only"]
+    assert not lost.certain and "stray-log" not in ways_out(snapshot)
+
+
+def test_no_file_is_removed_for_an_id_that_only_a_log_which_was_not_read_may_have() -> None:
+    """The leader's disk was not read: whether it has ZooKeeper's id, or that of the others, is not shown."""
+    snapshot = cluster()
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=[])
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    assert ways_out(snapshot)["topic-ids-mixed"].startswith("see first which id partition.metadata of orders has on")
+
+
+def test_an_id_that_was_erased_from_a_topic_of_mixed_logs_is_to_be_chosen() -> None:
+    snapshot = erased()
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    way_out = ways_out(snapshot)["topic-id-missing"]
+    assert f"{IDS['orders']} of brokers 1 and 2 or {OTHER} of broker 3 into that of orders" in way_out

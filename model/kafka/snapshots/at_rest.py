@@ -273,7 +273,7 @@ class Situations:
                 leads=state is not None and state.leader == b,
                 directory=directory is not None,
                 file=_number(directory.topic_id if directory and reads_ids else None, ids),
-                has_epoch=has_epoch(capture, topic, directory, state) if directory and state else None,
+                has_epoch=has_epoch(capture, topic, partition, b) if directory else None,
                 cached=_cached(cache, topic.name, partition, state, members),
                 cached_id=_number(cached_id, ids),
                 earlier=state is not None and refuses_all(capture, topic, directory),

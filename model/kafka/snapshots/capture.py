@@ -719,9 +719,10 @@ def _with_named(
 
 
 def _without_foreign(brokers: Mapping[int, Broker], cluster: JsonNode) -> dict[int, Broker]:
-    """Return the brokers; those that are down have no directories that are of another cluster.
+    """Return the brokers without the directories that are of another cluster.
 
-    Which cluster is this one is shown by /cluster/id, if some log directory has it, too.
+    Which cluster is this one is shown by /cluster/id, if some log directory has it, too. A broker that runs has read
+    meta.properties as it started: what is on such a disk is not what it serves here.
     """
     own = None if cluster.missing else cluster.text()
     if own is None or not any(root.cluster_id == own for broker in brokers.values() for root in broker.roots):
@@ -731,7 +732,7 @@ def _without_foreign(brokers: Mapping[int, Broker], cluster: JsonNode) -> dict[i
         foreign = frozenset(root.path for root in broker.roots if root.cluster_id not in (None, own))
         is_whole = len(foreign) == len(broker.roots)
         kept = {n: log for n, log in broker.directories.items() if log.root not in foreign and not is_whole}
-        found[number] = evolve(broker, directories=kept, foreign=foreign) if foreign and not broker.alive else broker
+        found[number] = evolve(broker, directories=kept, foreign=foreign) if foreign else broker
     return found
 
 

@@ -16,7 +16,6 @@ from attrs import field, frozen
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedMetadata,
-    CapturedPartitionState,
     Directory,
     LogRoot,
     Topic,
@@ -281,8 +280,9 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
 
 
 def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | None]:
-    """The topic id on disk by replica, for those that have a directory; None where there is no partition.metadata."""
-    found = {b: capture.directory(b, topic.name, partition) for b in topic.partitions[partition]}
+    """The topic id on disk by replica, for the logs that are shown; None where there is no partition.metadata."""
+    shown = (b for b in topic.partitions[partition] if capture.shows(b, topic.name, partition))
+    found = {b: capture.directory(b, topic.name, partition) for b in shown}
     return {b: directory.topic_id for b, directory in found.items() if directory}
 
 
@@ -297,8 +297,7 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     state = topic.states[partition]
     if state.leader is None or not capture.brokers[state.leader].alive:
         return False
-    directory = capture.directory(state.leader, topic.name, partition)
-    return has_epoch(capture, topic, directory, state) if directory else None
+    return has_epoch(capture, topic, partition, state.leader)
 
 
 def is_as_created(topic: Topic) -> bool:
@@ -403,15 +402,50 @@ def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> 
     return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(topic, directory)
 
 
-def has_epoch(capture: Capture, topic: Topic, directory: Directory, state: CapturedPartitionState) -> bool | None:
-    """Whether a checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
+def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
+    """Whether a log's checkpoint has ZooKeeper's leader epoch; one of an earlier topic of the name is none.
 
-    Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic.
+    Before 3.0 it is neither checked nor shown whether a log is one of an earlier topic. A log that is not in the
+    snapshot is taken to agree with ZooKeeper. A leader of whose leader epoch a follower has records has led: its log
+    is an old copy, or has lost them.
     """
+    state, directory = topic.states.get(partition), capture.directory(broker, topic.name, partition)
+    if state is None or directory is None:
+        return None
+    if not capture.shows(broker, topic.name, partition):
+        return True
     has = directory.has_epoch(state.leader_epoch)
+    if has is False and broker == state.leader and followers_of_epoch(capture, topic, partition):
+        return True
     if not has or not is_of_an_earlier_topic(topic, directory):
         return has
     return False if refuses_all(capture, topic, directory) else None
+
+
+def followers_of_epoch(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the replicas with records of the leader's own leader epoch that its log lacks, and where they begin.
+
+    A follower's checkpoint has a leader epoch since a record of it was appended, which the leader had: an epoch has one
+    leader. The logs have the topic's id or, where there are no ids, the leader's first batch.
+
+    Source: kafka.log.Log.appendAsFollower; UnifiedLog.append: maybeAssignEpochStartOffset.
+    """
+    state = topic.states.get(partition)
+    if state is None or state.leader is None or not capture.shows(state.leader, topic.name, partition):
+        return {}
+    leader = capture.directory(state.leader, topic.name, partition)
+    if leader is None or leader.has_epoch(state.leader_epoch) is not False:
+        return {}
+    found = {}
+    for broker in topic.partitions.get(partition, ()):
+        log = capture.directory(broker, topic.name, partition)
+        if broker == state.leader or log is None or not capture.shows(broker, topic.name, partition):
+            continue
+        same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
+        same_id = None not in (topic.topic_id, log.topic_id) and log.topic_id == topic.topic_id == leader.topic_id
+        if (same_id or same_batch) and log.has_epoch(state.leader_epoch):
+            found[broker] = dict(log.leader_epochs or ())[state.leader_epoch]
+    return found
 
 
 def epochs_ahead(capture: Capture, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
@@ -480,13 +514,18 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
 def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the brokers with logs of a partition that the topic had, and that its znode does not list.
 
-    Kafka never removes a partition. A log without an id may be of an earlier topic of the name, if one broker has it.
+    Kafka never removes a partition. Where a znode has lost its id, or got another one since, that of the topic's other
+    logs is its own. A log without an id may be of an earlier topic of the name, if one broker has it.
     """
     if topic.name not in capture.topics or partition in {*topic.partitions, *topic.unassigned}:
         return ()
     found = {b.id: capture.directory(b.id, topic.name, partition) for b in capture.brokers.values() if b.seen}
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
-    own = tuple(b for b, identity in logs.items() if identity is not None and identity == topic.topic_id)
+    on_disk = {identity for p in topic.partitions for identity in files_of(capture, topic, p).values()} - {None}
+    ids: set[str | None] = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
+    if on_disk and not ids & on_disk and not is_as_created(topic):  # a controller has minted another one since
+        ids = on_disk
+    own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
 
 

@@ -21,7 +21,13 @@ from itertools import combinations, product
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import epochs_ahead, has_own_logs, is_behind_logs, listed
+from kwalk.model.kafka.snapshots.diagnosis import (
+    epochs_ahead,
+    followers_of_epoch,
+    has_own_logs,
+    is_behind_logs,
+    listed,
+)
 
 
 class Relation(Enum):
@@ -122,8 +128,9 @@ def next_leader(capture: Capture, topic: Topic, partition: int) -> int | None:
 def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the replicas with committed records that the leader's log lacks, and from which offset on.
 
-    What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. A
-    replica truncates what differs from the leader's log, also that of a leader that is only going to be elected.
+    What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. What
+    a follower has of the leader's own epoch, the leader's log had, too. A replica truncates what differs from the
+    leader's log, also that of a leader that is only going to be elected.
 
     Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
     """
@@ -131,10 +138,11 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
     leader = None if chosen is None else capture.directory(chosen, topic.name, partition)
     if state is None or leader is None:
         return {}
-    found: dict[int, int] = {}
+    followers = followers_of_epoch(capture, topic, partition) if chosen == state.leader else {}
+    found: dict[int, int] = dict(followers)
     for broker in topic.partitions.get(partition, ()):
         log = capture.directory(broker, topic.name, partition)
-        if broker == chosen or log is None or not capture.brokers[broker].seen:
+        if broker in {chosen, *found} or log is None or not capture.brokers[broker].seen:
             continue
         later = _committed_after(log, leader, state.leader_epoch)
         if later is not None:
@@ -498,14 +506,17 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
 def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
     """Whether the log of the only ISR member is shorter than one that copied it, as after a loss of power.
 
-    Followers append the batches of the leader: in one leader epoch none has more than the leader had.
+    Followers append the batches of the leader: in one leader epoch none has more than the leader had, or records of its
+    own leader epoch that it lacks.
 
     Kafka: Log.appendAsFollower; a crash loses what was not flushed, and recovery cuts what is damaged.
     """
     state, log = topic.states.get(partition), capture.directory(owner, topic.name, partition)
-    if state is None or state.isr != (owner,) or capture.brokers[owner].alive or topic.may_be_compacted:
+    if state is None or state.isr != (owner,) or capture.brokers[owner].alive:
         return False
-    if log is None or not log.leader_epochs or not log.segments:
+    if state.leader == owner and followers_of_epoch(capture, topic, partition):
+        return True
+    if topic.may_be_compacted or log is None or not log.leader_epochs or not log.segments:
         return False
     others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
     return any(
