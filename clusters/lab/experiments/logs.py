@@ -197,7 +197,7 @@ def _answers_about(lab: Lab, topic: str, broker: int) -> Match:
 def _lead(lab: Lab, topic: str, leader: int, follower: int) -> None:
     """Make a member of the ISR the leader, by the order of the replicas."""
     lab.admin().reassign(topic, {0: [leader, follower]})
-    wait_until(lambda: lab.topic(topic)["partitions"]["0"] == [leader, follower], 10)
+    wait_until(lambda: (lab.topic(topic) or {}).get("partitions", {}).get("0") == [leader, follower], 10)
     lab.admin().elect_preferred(topic, 0)
     if not wait_until(lambda: lab.states(topic)[0]["leader"] == leader, 10):
         raise KwalkError(f"Broker {leader} does not lead {topic}.")

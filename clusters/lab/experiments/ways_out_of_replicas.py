@@ -595,7 +595,7 @@ EXPERIMENTS = (
     advised(
         "leaderless-states",
         "No leader is written into the states of three partitions, and brokers serve on",
-        Advised(states_without_leaders, "leaderless-state-is-served", write_states, repaired=RELEASES),
+        Advised(states_without_leaders, "leaderless-state-is-served", write_states, repaired=("3.9.0",)),
     ),
     advised(
         "restored-states",
