@@ -585,8 +585,9 @@ class Findings:
         dead = [Broken("isr_members_live", n) for n, b in members if not self.capture.brokers[b].alive]
         other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
         yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
-        text = "{} in the ISR that brokers know, with another topic id"
-        yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
+        if fetches_by_topic_id(self.capture.version):  # before, who has fetched continues until a leader epoch rises
+            text = "{} in the ISR that brokers know, with another topic id"
+            yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
 
     def _of_leader(
         self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]
