@@ -166,6 +166,7 @@ class Model(Displayed):
         with self.active():
             self.leaves: tuple[Leaf, ...] = tuple(islice(self.shape.leaves(""), MOST_LEAVES + 1))
             _refuse_if_larger(len(self.leaves), MOST_LEAVES, "state variables")
+            _refuse_many_instances(_parametric(scenario))
             self.instances = tuple(ActionInstance(i, a, args) for i, (a, args) in enumerate(_chosen(scenario.actions)))
             self.properties = tuple(
                 PropertyInstance(i, prop, args)
@@ -496,12 +497,16 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
         if size > LARGEST:
             raise UsageError(f"Bound {name!r} is {size:,}; at most {LARGEST:,} is taken.")
     with binding.active():
-        things = [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
+        things = _parametric(scenario)
         for domain in {*domains_of(RecordShape(scenario.state)), *_parameter_domains(things)}:
             len(domain)  # reading the size of an empty domain is refused
         for shape in _shapes_in(RecordShape(scenario.state)):
             _refuse_sizes(shape)
-        _refuse_many_instances(things)
+
+
+def _parametric(scenario: Scenario) -> list[Parametric]:
+    """Return what has an instance for each of its arguments: actions, properties and the initial function."""
+    return [*scenario.actions, *scenario.properties, Parametric(scenario.initial, states=1)]
 
 
 def _refuse_many_instances(things: Sequence[Parametric]) -> None:
