@@ -491,7 +491,7 @@ def check_sizes(scenario: Scenario, binding: Binding) -> None:
     """Refuse sizes that no engine can search, before a model is built with them.
 
     Raises:
-        UsageError: a domain would be empty, or the model would be too large.
+        UsageError: a domain would be empty, or a bound, range or default has no meaning.
     """
     for name, size in binding.bounds.items():
         if size > LARGEST:

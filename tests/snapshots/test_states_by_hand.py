@@ -28,7 +28,7 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     (kind,) = ways_out(snapshot)
     assert kind == "leaderless-state-is-served"
     assert "broker 1 as leader and only ISR member; then fail the controller over" in ways_out(snapshot)[kind]
-    assert not names(problem(snapshot))  # a failover would elect broker 2, or nobody
+    assert not names(problem(snapshot))  # a failover elects broker 2, or no broker
 
 
 def test_members_of_the_isr_that_brokers_know_are_needed_for_acks_of_all() -> None:
@@ -40,6 +40,14 @@ def test_members_of_the_isr_that_brokers_know_are_needed_for_acks_of_all() -> No
     state(snapshot, "payments")["isr"] = [1, 2]
     found = ways_out(snapshot).keys()
     assert {"leaderless-state-is-served", "isr-member-refuses", "isr-names-a-dead-broker"} <= found
+
+
+def test_a_leader_that_has_restarted_since_does_not_serve() -> None:
+    """Its metadata cache lacks the partition until a controller sends it, whatever the others answer."""
+    snapshot = leaderless([])
+    cache = snapshot["brokers"]["1"]["metadata_cache"]
+    snapshot["brokers"]["1"]["metadata_cache"] = {**cache, "topics": {}}
+    assert "empty-isr" in ways_out(snapshot)
 
 
 @pytest.mark.parametrize("isr", [[], [2]])

@@ -105,9 +105,8 @@ def _leave_orphan(m: Migration) -> None:
 
 def _remove_metadata_files(m: Migration) -> None:
     """Remove partition.metadata of the damaged topics on brokers that run."""
-    paths = (path for broker in m.lab.brokers.values() for path in broker.data.glob("*/partition.metadata"))
-    for path in paths:
-        if path.parent.name.startswith((f"{m.topic}-", f"{SINGLE}-")):
+    for topic in (m.topic, SINGLE):
+        for path in (file for broker in m.lab.brokers for file in m.lab.metadata_files(broker, topic)):
             path.unlink()
     m.lab.note(f"partition.metadata of {m.topic} and {SINGLE} is removed")
 

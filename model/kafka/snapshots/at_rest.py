@@ -429,9 +429,13 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     answered = {(one.leader, one.leader_epoch) for one in known}
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
-    is_earlier = epoch < state.leader_epoch if state.leader is None else False
-    is_other = not answered and leads and leader != state.leader and (is_earlier or epoch == state.leader_epoch)
-    return leader if is_other else None
+    if state.leader is None:  # one that has restarted since does not know that it led
+        own = capture.brokers[leader].cache if leads and leader is not None else None
+        place = own.partitions.get(topic.name, {}).get(partition) if own else None
+        is_other = place is not None and place.leader == leader and epoch <= state.leader_epoch
+    else:
+        is_other = leads and leader != state.leader and epoch == state.leader_epoch
+    return leader if is_other and not answered else None
 
 
 def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:

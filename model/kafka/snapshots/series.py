@@ -70,6 +70,7 @@ from kwalk.model.kafka.snapshots.noticed import noticed
 from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
 from kwalk.model.kafka.snapshots.scope import (
     Scope,
+    is_another,
     is_young,
     logs_left,
     logs_of,
@@ -845,7 +846,9 @@ def _open(series: Captures, place: int) -> Unsettled:
     Of the last one, ISRs and leaders are not left open: nothing shows that the controller was about to write them.
     """
     found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
-    if any(loses_states(one, other, series.topic) for one, other in pairwise(series.captures[: place + 1])):
+    now, pairs = series.captures[place].topics.get(series.topic), pairwise(series.captures[: place + 1])
+    gone = [other.topics[series.topic] for one, other in pairs if loses_states(one, other, series.topic)]
+    if now is not None and any(not is_another(one, now) for one in gone):
         found = evolve(found, is_new=False)  # what is gone does not come a moment later
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
