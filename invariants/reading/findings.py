@@ -611,7 +611,9 @@ class Findings:
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {_ids(place)}"
-            serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
+            leader = place.topic.states[place.partition].leader
+            serves_earlier = leader in ahead or self._may_lead_on(place)
+            serves_earlier &= self._hosted(place, leader) is None
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
@@ -672,6 +674,11 @@ class Findings:
             and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
             and bool(known)
         )
+
+    def _hosted(self, place: _Place, broker: int | None) -> tuple[int, bool] | None:
+        """Return what a broker has in memory of a partition, see `BrokerSituation`; None if it is not shown."""
+        numbers = (place.observed.brokers.index(b) for b in place.observed.brokers if b == broker)
+        return next((place.observed.situation.brokers[number].hosted for number in numbers), None)
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.

@@ -16,6 +16,7 @@ from attrs import field, frozen
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedMetadata,
+    CapturedReplica,
     Directory,
     LogRoot,
     Topic,
@@ -297,6 +298,9 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     state = topic.states[partition]
     if state.leader is None or not capture.brokers[state.leader].alive:
         return False
+    place = topic.name, partition
+    if place in capture.brokers[state.leader].replicas:
+        return capture.brokers[state.leader].replicas[place] == CapturedReplica(state.leader_epoch, leads=True)
     return has_epoch(capture, topic, partition, state.leader)
 
 
