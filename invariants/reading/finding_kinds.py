@@ -64,6 +64,21 @@ LEADER_DOES_NOT_LEAD = FindingKind(
     ),
     acts=Act.RESTART,
 )
+LEADER_IGNORES_STATE = evolve(
+    LEADER_DOES_NOT_LEAD,
+    name="leader-ignores-its-state",
+    title="the leader in ZooKeeper ignores its state, as it has that leader epoch or a later one already",
+    now="producers get NOT_LEADER_OR_FOLLOWER, or write where consumers do not read: these get NOT_LEADER_OR_FOLLOWER "
+    "or FENCED_LEADER_EPOCH",
+    later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has",
+    way_out="restart the leader",
+    log="state-change.log, INFO (WARN: … is smaller than the current leader epoch …): Ignoring LeaderAndIsr request "
+    "from controller … with correlation id … epoch … for partition … since its associated leader epoch … matches the "
+    "current leader epoch",
+    cause="the state was removed, restored or written by hand, so that its leader epochs began anew: a broker ignores "
+    "requests at the epoch that it has in memory, or at an earlier one",
+    grep=("grep -E 'its associated leader epoch' logs/state-change.log*",),
+)
 NOT_ELECTED = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-not-elected",
@@ -1303,6 +1318,7 @@ KINDS = (
     LEADER_REFUSES_IN_MEMORY,
     NOT_ELECTED,
     LEADER_DOES_NOT_LEAD,
+    LEADER_IGNORES_STATE,
     STATE_BEHIND_LOGS,
     RECORDS_ELSEWHERE,
     FETCH_REFUSED,

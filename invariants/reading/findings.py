@@ -605,13 +605,14 @@ class Findings:
             yield from self._without_logs(place, bare)
             return True
         if "partition_servable" in broken and place.topic.states[place.partition].leader not in (*bare, *lacking):
-            kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
-            if "replica_id_matches_zookeeper" in broken:
+            leader = place.topic.states[place.partition].leader
+            kind, cause = kinds.LEADER_DOES_NOT_LEAD, self._in_memory(place)
+            kind = kinds.LEADER_IGNORES_STATE if place.observed.situation.is_ignored else kind
+            if any(place.broker(b.broker) == leader for b in broken.get("replica_id_matches_zookeeper", ())):
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {_ids(place)}"
-            leader = place.topic.states[place.partition].leader
             serves_earlier = leader in ahead or self._may_lead_on(place)
             serves_earlier &= self._hosted(place, leader) is None
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
@@ -679,6 +680,18 @@ class Findings:
         """Return what a broker has in memory of a partition, see `BrokerSituation`; None if it is not shown."""
         numbers = (place.observed.brokers.index(b) for b in place.observed.brokers if b == broker)
         return next((place.observed.situation.brokers[number].hosted for number in numbers), None)
+
+    def _in_memory(self, place: _Place) -> str:
+        """Return what the leader in ZooKeeper has in memory of a partition, as the end of a sentence."""
+        state, key = place.topic.states[place.partition], (place.topic.name, place.partition)
+        shown = {} if state.leader is None else self.capture.brokers[state.leader].replicas
+        if key not in shown:
+            return ""
+        found = shown[key]
+        if found is None or found.leader_epoch < 0:
+            return "; it has taken up no leader epoch since it started"
+        role = "leads" if found.leads else "follows"
+        return f"; in memory it {role} at leader epoch {found.leader_epoch}, ZooKeeper has {state.leader_epoch}"
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.

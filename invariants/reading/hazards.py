@@ -45,7 +45,7 @@ OF_LAST_COPIES = (
 """Kinds about records of which a broker may have the last copy."""
 IN_MEMORY = (kinds.LEADER_REFUSES_IN_MEMORY, kinds.FETCH_REFUSED_IN_MEMORY, kinds.ID_DIFFERS_IN_MEMORY)
 """Kinds about topic ids that brokers may hold in memory only."""
-LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_IGNORES_STATE, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
 """Kinds whose way out restarts leaders."""
 
 

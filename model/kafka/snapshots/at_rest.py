@@ -161,6 +161,12 @@ class Situation:
     brokers: tuple[BrokerSituation, ...]
 
     @property
+    def is_ignored(self) -> bool:
+        """Whether the leader that the state names has its leader epoch, or a later one, and does not lead at it."""
+        hosted = [one.hosted for one in self.brokers if one.leads and one.hosted is not None]
+        return any(found[0] >= 0 and found != (0, True) for found in hosted)
+
+    @property
     def is_lost(self) -> bool:
         """Whether the topic's znode has lost the partition: its state znode is there."""
         return self.topic_exists and self.has_state and not self.listed
