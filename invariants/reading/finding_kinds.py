@@ -247,6 +247,30 @@ EARLIER_LOG = FindingKind(
     "do not compare the log with the topic",
     acts=Act.RESTART,
 )
+NOT_FOLLOWING = FindingKind(
+    "isr-member-does-not-follow",
+    BROKEN,
+    "a member of the ISR that the leader knows does not follow it: it copies nothing",
+    (),
+    now="acks=all times out; records with acks=1 are on the other replicas only",
+    later="the leader takes the member out of the ISR replica.lag.time.max.ms after the first record that it lacks; "
+    "where the partition has no state, or a later one, it cannot",
+    way_out="see to the state of the partition first, if another finding names it; otherwise take another snapshot "
+    "after a minute and, if it is still so, restart the broker",
+    log="none: kafka-topics.sh --describe shows the member under Isr",
+    cause="the broker has restarted since the leader got its ISR, and no controller has told it of the partition; or "
+    "it has just started",
+    acts=Act.RESTART,
+)
+MEMBER_AHEAD = evolve(
+    EARLIER_LOG,
+    name="isr-member-is-ahead-of-its-leader",
+    title="the log of an ISR member has leader epochs that its leader never had: it copies nothing",
+    now="acks=all times out: the leader refuses the member's fetches (OFFSET_OUT_OF_RANGE), and each has other records",
+    log="server.log of the member, WARN, again and again: Reset fetch offset for partition … from … to current "
+    "leader's start offset …",
+    grep=('grep "to current leader\'s start offset" logs/server.log*',),
+)
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker",
     BROKEN,
@@ -1328,6 +1352,8 @@ KINDS = (
     REPLICA_REFUSES,
     STALE_IN_ISR,
     DIVERGED,
+    NOT_FOLLOWING,
+    MEMBER_AHEAD,
     EARLIER_LOG,
     NO_PARTITIONS,
     PARTITION_LOST,

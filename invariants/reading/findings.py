@@ -27,7 +27,9 @@ from kwalk.model.kafka.snapshots.at_rest import (
 from kwalk.model.kafka.snapshots.capture import (
     Broker,
     Capture,
+    CapturedMetadata,
     CapturedPartitionState,
+    CapturedReplica,
     Directory,
     Topic,
     topic_label,
@@ -50,6 +52,8 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_state,
     lost_topics,
     may_hold_another_id,
+    refuses_later_epochs,
+    served_as,
     topics_created_again,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
@@ -534,7 +538,10 @@ class Findings:
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
-        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
+        waiting = {} if unserved else self._ahead_of_leader(place, live)
+        yield from self._of_earlier_logs(kinds.MEMBER_AHEAD, place, waiting)
+        others = {b: epoch for b, epoch in live.items() if b not in waiting}
+        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, others)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
@@ -551,6 +558,9 @@ class Findings:
         ):
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
+        if kinds.WITHOUT_STATE.properties[0] in by_property and not situation.has_state:
+            served = served_as(self.capture, place.topic, place.partition)
+            yield from self._of_isr_in_memory(place, served)
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
@@ -559,8 +569,7 @@ class Findings:
         """Return what it is that a partition has no state znode: brokers may lead it still."""
         if lost_state(self.capture, place.topic, place.partition) is not None:
             return kinds.STATE_IS_LOST
-        known = enumerate(place.observed.situation.brokers)
-        is_served = any(one.alive and one.cached is not None and one.cached[0] == number for number, one in known)
+        is_served = served_as(self.capture, place.topic, place.partition) is not None
         return kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE
 
     def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
@@ -570,21 +579,30 @@ class Findings:
             kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
             if kind is kinds.LEADERLESS_BY_HAND:
-                yield from self._of_isr_in_memory(place, known)
+                yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
-    def _of_isr_in_memory(self, place: _Place, leader: int) -> Iterator[Observation]:
+    def _of_isr_in_memory(self, place: _Place, served: CapturedMetadata | None) -> Iterator[Observation]:
         """Members of the ISR that brokers know which do not follow the leader: it cannot take them out."""
-        name, cached = place.topic.name, self.capture.cached(place.topic.name, place.partition)
+        if served is None or served.leader is None:
+            return
+        name, leader, following = place.topic.name, served.leader, CapturedReplica(served.leader_epoch, leads=False)
         logs = {b: self.capture.directory(b, name, place.partition) for b in place.observed.brokers}
         ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
-        members = [(n, b) for n, b in enumerate(place.observed.brokers) if cached is not None and b in cached.isr]
-        dead = [Broken("isr_members_live", n) for n, b in members if not self.capture.brokers[b].alive]
-        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        members = [(n, b, self.capture.brokers[b]) for n, b in enumerate(place.observed.brokers) if b in served.isr]
+        dead = [Broken("isr_members_live", n) for n, _, broker in members if not broker.alive]
+        other = [
+            Broken("replicas_converge", n) for n, b, _ in members if ids.get(b, ids.get(leader)) != ids.get(leader)
+        ]
         yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
+        shown = [
+            (n, broker.replicas.get((name, place.partition), following)) for n, b, broker in members if b != leader
+        ]
+        idle = [Broken("replicas_converge", n) for n, replica in shown if replica != following]
+        yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR that brokers know")
         if fetches_by_topic_id(self.capture.version):  # before, who has fetched continues until a leader epoch rises
             text = "{} in the ISR that brokers know, with another topic id"
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
@@ -900,6 +918,13 @@ class Findings:
             one = self._observed(kind, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
 
+    def _ahead_of_leader(self, place: _Place, ahead: Mapping[int, int]) -> dict[int, int]:
+        """Return the ISR members whose fetches the leader refuses, as their logs have later leader epochs."""
+        state = place.topic.states.get(place.partition)
+        if state is None or state.leader in ahead or not refuses_later_epochs(self.capture.version):
+            return {}
+        return {b: epoch for b, epoch in ahead.items() if b in state.isr}
+
     def _ahead(self, place: _Place) -> dict[int, int]:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
         return epochs_ahead(self.capture, place.topic, place.partition, place.brokers)
@@ -1039,6 +1064,7 @@ VERBS = {
     kinds.DEAD_IN_ISR.name: ("is", "are"),
     kinds.REPLICA_REFUSES.name: ("stays", "stay"),
     kinds.STALE_IN_ISR.name: ("stays", "stay"),
+    kinds.NOT_FOLLOWING.name: ("does not follow, and is", "do not follow, and are"),
     kinds.CATCHING_UP.name: ("is", "are"),
     kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),

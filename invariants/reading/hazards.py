@@ -23,6 +23,7 @@ OF_IDS = (
     kinds.REPLICA_REFUSES,
     kinds.STALE_IN_ISR,
     kinds.EARLIER_LOG,
+    kinds.MEMBER_AHEAD,
     kinds.DIVERGED,
     kinds.WITHOUT_STATE_SERVED,
     kinds.IDS_MIXED,
@@ -130,7 +131,7 @@ HAZARDS = (
     ),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
     Hazard(
-        (kinds.EARLIER_LOG, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
+        (kinds.EARLIER_LOG, kinds.MEMBER_AHEAD, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
         Act.ANY,
         "see to {}, of which a broker has a log of another topic",
     ),

@@ -860,6 +860,8 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "partition-without-replicas",
         "topic-without-partitions",
         "partition-number-is-missing",
+        "isr-member-does-not-follow",
+        "isr-member-is-ahead-of-its-leader",
         "leader-lacks-records",
         "moves-between-log-directories",
         "log-is-deleted-of-which-no-replica-has-a-copy",

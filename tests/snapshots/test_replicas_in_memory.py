@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from tests.snapshots.test_combined_damages import IDS, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_strangers import answers, state
 
 
@@ -67,3 +67,43 @@ def test_a_leader_that_has_not_taken_up_its_epoch_does_not_lead(replica: tuple[i
     memory(snapshot, b1=replica)
     (one,) = inspect_snapshot(json.dumps(snapshot).encode()).observations
     assert one.kind.name == "leader-does-not-lead" and said in one.detail
+
+
+def without_state(release: str) -> dict[str, Any]:
+    """A cluster that serves orders by leader 1 of epoch 5, whose state a hand has removed."""
+    snapshot = cluster(release)
+    answers(snapshot)
+    del snapshot["topics"]["orders"]["partition_state"]["0"]
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.4.1"])
+@pytest.mark.parametrize("replica", [None, (4, False)])
+def test_a_follower_that_no_controller_has_told_of_the_partition_is_waited_for(
+    release: str, replica: tuple[int, bool] | None
+) -> None:
+    """It has restarted, the ISR that the leader knows has it, and no state is there in which the leader changes it."""
+    snapshot = without_state(release)
+    memory(snapshot, b1=(5, True), b2=(5, False), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"partition-state-is-lost"}
+    memory(snapshot, b3=replica)
+    assert ways_out(snapshot).keys() == {"isr-member-does-not-follow", "partition-state-is-lost"}
+
+
+def test_a_partition_without_state_is_not_served_by_whom_others_take_for_its_leader() -> None:
+    snapshot = without_state("2.8.2")
+    memory(snapshot, b1=None, b2=(5, False), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"partition-without-state"}
+
+
+@pytest.mark.parametrize(
+    ("release", "kind"), [("2.7.2", "log-of-an-earlier-topic"), ("2.8.2", "isr-member-is-ahead-of-its-leader")]
+)
+def test_a_leader_refuses_members_of_the_isr_with_later_leader_epochs_since_2_8(release: str, kind: str) -> None:
+    """The topic was created again over logs of an earlier one; as 2 began to lead, its log lost the later epochs."""
+    snapshot = cluster(release)
+    for number in ("1", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, [(0, 0), (9, 10)])
+    state(snapshot).update(leader=2, leader_epoch=5)
+    answers(snapshot, leader=2)
+    assert kind in ways_out(snapshot)

@@ -442,13 +442,12 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     answered = {(one.leader, one.leader_epoch) for one in known}
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
-    if state.leader is None:  # one that has restarted since does not know that it led
-        own = capture.brokers[leader].cache if leads and leader is not None else None
-        place = own.partitions.get(topic.name, {}).get(partition) if own else None
-        is_other = place is not None and place.leader == leader and epoch <= state.leader_epoch
+    leads = leads and leader is not None and capture.brokers[leader].leads(topic.name, partition)
+    if state.leader is None:
+        is_other = epoch <= state.leader_epoch
     else:
-        is_other = leads and leader != state.leader and epoch == state.leader_epoch
-    return leader if is_other and not answered else None
+        is_other = leader != state.leader and epoch == state.leader_epoch
+    return leader if leads and is_other and not answered else None
 
 
 def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:

@@ -355,6 +355,14 @@ class Broker:
     refusing: frozenset[tuple[str, int]] = frozenset()
     replicas: Mapping[tuple[str, int], CapturedReplica | None] = field(factory=dict)
 
+    def leads(self, topic: str, partition: int) -> bool:
+        """Whether it leads a partition, as it says or, if it was not asked, as it answers clients."""
+        if not self.alive or (topic, partition) in self.replicas:
+            found = self.replicas.get((topic, partition))
+            return found is not None and found.leads
+        known = self.cache.partitions.get(topic, {}).get(partition) if self.cache else None
+        return known is not None and known.leader == self.id
+
     @property
     def unread(self) -> list[str]:
         """The log directories whose files were not read, though others were, or are of another cluster."""
