@@ -540,25 +540,18 @@ class Findings:
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
         yield from self._of_earlier_logs(kinds.MEMBER_AHEAD, place, waiting)
-        others = {b: epoch for b, epoch in live.items() if b not in waiting}
-        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, others)
+        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, {b: live[b] for b in live.keys() - waiting.keys()})
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
         if _leads_from_outside(place):
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
         is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
-        for name, kind, text in (
-            *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
-            (
-                "partition_gets_a_leader",
-                self._without_state(place),
-                "has no state znode",
-            ),
-        ):
-            if name in by_property:
-                yield self._observed(kind, place, text, by_property[name])
-        if kinds.WITHOUT_STATE.properties[0] in by_property and not situation.has_state:
+        if is_foreign and "leader_in_assignment" in by_property:
+            yield self._observed(kinds.FOREIGN_ISR, place, _isr(place), by_property["leader_in_assignment"])
+        if "partition_gets_a_leader" in by_property:
+            found = by_property["partition_gets_a_leader"]
+            yield self._observed(self._without_state(place), place, "has no state znode", found)
             served = served_as(self.capture, place.topic, place.partition)
             yield from self._of_isr_in_memory(place, served)
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]

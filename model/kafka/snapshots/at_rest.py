@@ -859,9 +859,9 @@ class _AtRest(InferredStart):
         return self.situation.brokers[broker].holds_another_id
 
     def _shown(
-        self, broker: int, partition: int, ids: InferredReplica, shown: CapturedReplica | None
+        self, broker: int, partition: int, ids: InferredReplica, replica: CapturedReplica | None
     ) -> InferredReplica:
-        return ids if broker in self.earlier else super()._shown(broker, partition, ids, shown)
+        return ids if broker in self.earlier else super()._shown(broker, partition, ids, replica)
 
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         if broker in self.earlier:
