@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.lineage import LaterState, later_states
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_strangers import answers, state
 
@@ -133,3 +135,18 @@ def test_a_follower_that_has_caught_up_since_the_state_was_removed_may_be_waited
     assert [o.certain for o in found if o.kind.name == "isr-names-a-dead-broker"] == [False]
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], [(0, 0), (3, 10)])
     assert "isr-names-a-dead-broker" not in ways_out(snapshot)
+
+
+def test_who_has_taken_up_a_restored_state_is_not_guessed_where_brokers_say_it() -> None:
+    """Without their answers any of them may lead, and any but the leader in ZooKeeper may have restarted since."""
+    snapshot = cluster("2.8.2")
+    state(snapshot)["leader_epoch"] = 3
+    guessed = later_states_of(snapshot)
+    assert len(guessed) == 11
+    memory(snapshot, b1=(5, False), b2=(5, True), b3=(3, False))
+    assert later_states_of(snapshot) == [one for one in guessed if (one.leader, one.restarted) == (2, {3})]
+
+
+def later_states_of(snapshot: dict[str, Any]) -> list[LaterState]:
+    capture = read_capture(json.dumps(snapshot).encode())
+    return list(later_states(capture, capture.topics["orders"], 0, (1, 2, 3)))
