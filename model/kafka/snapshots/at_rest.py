@@ -320,7 +320,7 @@ class Situations:
         earlier: dict[int, str] = {}
         for b in brokers:
             directory = self.capture.directory(b, topic.name, partition)
-            if directory is not None and self.capture.brokers[b].seen and is_of_an_earlier_topic(topic, directory):
+            if directory is not None and self.capture.brokers[b].seen and is_of_an_earlier_topic(self.capture, topic, directory):
                 earlier[b] = (
                     f"it has the topic id {directory.topic_id}, and the topic never had another one than its present "
                     f"{topic.topic_id}: its znode has the data version {topic.version}"
