@@ -309,12 +309,14 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     return has_epoch(capture, topic, partition, state.leader)
 
 
-def is_as_created(topic: Topic, sent: str | None = None) -> bool:
-    """Whether only the controller that minted its id has written the topic's znode since its creation.
+def is_as_created(topic: Topic) -> bool:
+    """Whether only the controller that minted its id has written the topic's znode since its creation."""
+    return topic.version <= (topic.topic_id is not None)
 
-    One that sends another id has not minted this one: someone else wrote it.
-    """
-    return topic.version <= (topic.topic_id is not None and sent in (None, topic.topic_id))
+
+def has_first_id(capture: Capture, topic: Topic) -> bool:
+    """Whether a topic has had no other id, as far as its znode shows: a controller that sends another minted none."""
+    return is_as_created(topic) and (topic.version == 0 or sent_id(capture, topic) in (None, topic.topic_id))
 
 
 def is_of_an_earlier_topic(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
@@ -322,7 +324,7 @@ def is_of_an_earlier_topic(capture: Capture, topic: Topic, directory: Directory 
 
     The id of a znode that only its creation and the first minting have written is the topic's first one.
     """
-    if directory is None or topic.topic_id is None or not is_as_created(topic, sent_id(capture, topic)):
+    if directory is None or topic.topic_id is None or not has_first_id(capture, topic):
         return False
     return directory.topic_id not in (None, topic.topic_id)
 
@@ -339,7 +341,7 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
     state, log = topic.states.get(partition), capture.directory(broker, topic.name, partition)
     if state is None or log is None or log.topic_id is not None or log.is_garbled or broker not in state.isr:
         return False
-    if topic.topic_id is None or is_as_created(topic, sent_id(capture, topic)) or not has_topic_ids(capture.version):
+    if topic.topic_id is None or has_first_id(capture, topic) or not has_topic_ids(capture.version):
         return False
     was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
     return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
@@ -529,7 +531,7 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
             place = f"{topic_label(topic.name)}-{number}"
             return f"{place} of broker {broker} has leader epoch {epoch}, ZooKeeper {topic.states[number].leader_epoch}"
     others = {log.topic_id for log in logs} - {None}
-    if topic.topic_id is None or not is_as_created(topic, sent_id(capture, topic)) or len(others) != 1 or topic.topic_id in others:
+    if topic.topic_id is None or not has_first_id(capture, topic) or len(others) != 1 or topic.topic_id in others:
         return ""
     return f"its logs have the topic id {others.pop()}, ZooKeeper has {topic.topic_id}"
 
@@ -546,7 +548,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
     on_disk = {identity for p in topic.partitions for identity in files_of(capture, topic, p).values()} - {None}
     ids: set[str | None] = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
-    if on_disk and not ids & on_disk and not is_as_created(topic, sent_id(capture, topic)):  # a controller has minted another one since
+    if on_disk and not ids & on_disk and not has_first_id(capture, topic):  # another one was minted
         ids = on_disk
     own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())
