@@ -150,3 +150,20 @@ def test_who_has_taken_up_a_restored_state_is_not_guessed_where_brokers_say_it()
 def later_states_of(snapshot: dict[str, Any]) -> list[LaterState]:
     capture = read_capture(json.dumps(snapshot).encode())
     return list(later_states(capture, capture.topics["orders"], 0, (1, 2, 3)))
+
+
+def test_records_of_later_epochs_that_a_leader_has_lost_stop_those_who_copy_them() -> None:
+    """As 2 began to lead at epoch 5, its checkpoint lost what its earlier topic had above: seen on 2.8.2."""
+    snapshot = cluster("2.8.2")
+    for number in ("1", "2", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, [(0, 0)])
+        snapshot["brokers"][number]["dirs"]["orders-0"]["high_watermark"] = 2
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, [(5, 9)])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["first_batch"]["leader_epoch"] = 0
+    state(snapshot).update(leader=2, leader_epoch=5)
+    answers(snapshot, leader=2)
+    found = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    (one,) = (o for o in found if o.kind.name == "isr-member-is-ahead-of-its-leader")
+    assert not one.certain and one.fields["brokers"] == "1 3"
+    snapshot["version"] = "2.7.2"
+    assert "isr-member-is-ahead-of-its-leader" not in ways_out(snapshot)
