@@ -97,7 +97,7 @@ HARMS = (
 PHRASES = {
     "partition_servable": "no working leader",
     "partition_has_a_live_isr_member": "no leader until a broker of the ISR starts",
-    "leader_answers_fetches_by_id": "nothing for consumers that fetch by topic id",
+    "leader_answers_fetches_by_id": "a leader that refuses fetches by topic id",
     "replicas_converge": "a replica that stays out of the ISR",
     "partition_gets_a_leader": "no leader yet",
     "no_partition_lost": "a lost partition",
@@ -150,7 +150,7 @@ def describe(violated: Iterable[str]) -> str:
     """Return what a partition has that violates these claims; what follows from a worse one is left out."""
     found = set(violated)
     if "partition_servable" in found:
-        found -= {"replicas_converge", "replica_id_matches_zookeeper"}
+        found -= {"replicas_converge", "replica_id_matches_zookeeper", "leader_answers_fetches_by_id"}
     names = [name for name in (*PHRASES, *sorted(found)) if name in found]
     return listed([PHRASES.get(name, name) for name in dict.fromkeys(names)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
@@ -64,6 +64,7 @@ def _events(outlook: Outlook) -> Iterator[str]:
 
     Where parts were left out, the parts are named to which nothing happens.
     """
+    yield from _by_itself(outlook)
     alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     by_event: dict[WhatIf, dict[int, frozenset[frozenset[str]]]] = {}
     for event in outlook.events:
@@ -77,6 +78,19 @@ def _events(outlook: Outlook) -> Iterator[str]:
         likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)
         names = [f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods]
         yield f"If {_or(names)}: {'; '.join(effects)}."
+
+
+def _by_itself(outlook: Outlook) -> Iterator[str]:
+    """Yield what the system does to parts before any event, where it does harm; events are compared with what is then.
+    """
+    alike: dict[str, list[str]] = {}
+    for number, after in enumerate(outlook.now):
+        effect = ", ".join(_harm(outlook.problem.describe, outlook.first[number], after))
+        if effect:
+            alike.setdefault(effect, []).append(outlook.problem.worlds[number].name)
+    effects = [effect.replace("{}", listed(parts)) for effect, parts in alike.items()]
+    if effects:
+        yield f"By itself, before any of these events, the system {'; '.join(effects)}."
 
 
 def _or(names: Sequence[str]) -> str:
@@ -97,21 +111,27 @@ def _effects(outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset
 def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[frozenset[str]]) -> str:
     """Return what an event does to one part, with {} for its name; empty if nothing."""
     now, describe = outlook.now[number], outlook.problem.describe
+    success = outlook.problem.worlds[number].success or what_if.success
     if not any(after) and (any(now) or what_if.always):
-        return what_if.success
+        return success
     if after == now:
         return ""
-    always = frozenset.intersection(*after)
-    certain = always - frozenset.intersection(*now)
-    possible = frozenset.union(*after) - frozenset.union(*now) - certain
-    texts = []
-    if certain:
-        texts.append(f"leaves {{}} with {describe(certain)}")
-    if possible:
-        texts.append(f"may leave {{}} with {describe(possible)}")
+    texts = _harm(describe, now, after)
     if any(now) and not all(after):
-        texts.append(f"perhaps {what_if.success}")
+        texts.append(f"perhaps {success}")
     if not texts and any(now):
-        gone = frozenset.intersection(*now) - frozenset.union(*after)
-        texts.append(f"rids {{}} of {describe(gone)}" if gone else "")
+        left = frozenset.union(*after)
+        gone = frozenset.intersection(*now) - left
+        is_told = describe(gone | left) != describe(left)  # else it only follows from what is left
+        texts.append(f"rids {{}} of {describe(gone)}" if is_told else "")
     return ", ".join(texts)
+
+
+def _harm(
+    describe: Callable[[Iterable[str]], str], now: frozenset[frozenset[str]], after: frozenset[frozenset[str]]
+) -> list[str]:
+    """Return what parts, named {}, have afterwards that they have not now."""
+    certain = frozenset.intersection(*after) - frozenset.intersection(*now)
+    possible = frozenset.union(*after) - frozenset.union(*now) - certain
+    texts = [f"leaves {{}} with {describe(certain)}"] if certain else []
+    return [*texts, *([f"may leave {{}} with {describe(possible)}"] if possible else [])]

@@ -20,7 +20,7 @@ from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, last_epochs, listed, other_topic_of
 from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
-from kwalk.model.kafka.snapshots.worlds import ClusterPart
+from kwalk.model.kafka.snapshots.worlds import DELETION_ENDS, ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
 NOTHING = Move(())
@@ -847,7 +847,7 @@ class Catalogue:
         found = self._what_if(
             "the topic is deleted", OPERATOR_ONLY, lambda part: (Move((("client_deletes_topic(0)",),)),)
         )
-        return evolve(found, success="the deletion ends, and leaves nothing of {}", always=True)
+        return evolve(found, success=DELETION_ENDS, always=True)
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
         return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))
