@@ -490,13 +490,28 @@ class Advice:
             f"{'see how others get its place' if broker in lacking else 'follow kwalk diagnose --plan'}{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._compared(), *self._in_order(late), *self._others_start(way_out, bad, down)]
         parts += starmap(_only_with_its_logs, unseen.items())
         if others:
             parts.append(
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
             )
         return "; ".join(parts)
+
+    def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
+        """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
+        of_isr = kinds.NO_LIVE_ISR.way_out
+        others = down - {*bad}
+        if bad and way_out.startswith(of_isr):
+            unserved = (one for one in self.observations if one.kind is kinds.NO_LIVE_ISR)
+            states = (self.topics[one.fields["topic"]].states[int(one.fields["partition"])] for one in unserved)
+            others = others & {b for state in states for b in state.isr}
+        if bad and others:
+            which = f"start {brokers(sorted(others))}"
+            of_one = (text for text in (of_isr, kinds.BROKER_DOWN.way_out) if way_out.startswith(text))
+            way_out = which + way_out.removeprefix(text) if (text := next(of_one, None)) else way_out
+        if others or not bad:
+            yield way_out
 
     def _compared(self) -> Iterator[str]:
         """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
@@ -731,10 +746,11 @@ class Advice:
             text = (
                 "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
             )
-            if where:
+            if where and not elected:
                 text = f"the records of {{}} may be on {listed(where)}: keep what is there"
             elif elected:
-                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
+                kept = f"may be on {listed(where)}: keep what is there; otherwise it " if where else ""
+                text = f"what only {brokers(isr)} had of {{}} {kept}is lost with an unclean election, of {elected}: "
                 text += "start no empty broker with its id before, as it would lead"
             name = f"{topic_label(topic.name)}-{number}"
             found.setdefault((condition, text), []).extend([name] * (name not in self.elsewhere))
@@ -937,12 +953,15 @@ class Advice:
         return found
 
     def _only_in_unread(self, topic: Topic) -> list[int]:
-        """Return the replicas that the snapshot has no logs of, if no other log has ZooKeeper's id."""
-        ids = {identity for n in topic.partitions for _, identity in self._files(topic, n)}
-        if not ids or topic.topic_id in ids:
-            return []
-        replicas = {(b, n) for n, members in topic.partitions.items() for b in members}
-        return sorted({b for b, n in replicas if not self.capture.shows(b, topic.name, n)})
+        """Return the replicas that the snapshot has no logs of, where no other log of the partition has ZooKeeper's id.
+
+        Where no log of the topic has it, the replicas of partitions of which no log is shown count as well.
+        """
+        ids = {number: {identity for _, identity in self._files(topic, number)} for number in topic.partitions}
+        known = set[str]().union(*ids.values())
+        is_nowhere = bool(known) and topic.topic_id not in known
+        open_ = [n for n, held in ids.items() if topic.topic_id not in held and (held or is_nowhere)]
+        return sorted({b for n in open_ for b in topic.partitions[n] if not self.capture.shows(b, topic.name, n)})
 
     def _removing_ids(self, place: PartitionLogs) -> str:
         """Return how the logs of a topic take the id that the controller sends: those that have another one."""
@@ -1441,16 +1460,21 @@ class Advice:
     def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
         kept: dict[str, list[str]] = {}
+        led, without = set[str](), list[str]()
         for one in observations:
             topic = self.capture.topics[one.fields["topic"]]
             numbers = [int(one.fields["partition"])] if "partition" in one.fields else topic.moving
             for number in sorted({*numbers} & {*topic.partitions}):
-                now = reassignment_of(self.capture, topic, number)
+                now, name = reassignment_of(self.capture, topic, number), f"{topic_label(topic.name)}-{number}"
+                led.update([name] * now.is_led)
+                without += [name] * (number in topic.states and not now.is_led)
                 if now.added and not now.may_be_cancelled:
                     added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
                     why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
-                    kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
-        if kind is kinds.REASSIGNMENT_WAITS:
+                    kept.setdefault(why, []).append(name)
+        if without:
+            yield f"nothing of {listed(without[:MOST])} is copied before a broker of the ISR leads: see to that first"
+        if kind is kinds.REASSIGNMENT_WAITS and (led or not without):
             cancel = "" if kept else f", or cancel the reassignment (--cancel{self._later_tool()})"
             yield (
                 "if it is gone for good, reassign the partition to live ISR members and other brokers that run "

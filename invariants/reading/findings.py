@@ -33,7 +33,6 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
-    MOST_NAMES,
     agrees_in_memory,
     assigns_ids_at_once,
     brokers,
@@ -42,6 +41,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     failing_failovers,
     fetches_by_topic_id,
+    files_of,
     has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
@@ -51,6 +51,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_topics,
     may_hold_another_id,
     topics_created_again,
+    topics_in_words,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -263,7 +264,7 @@ class Findings:
         lost, id_ = lost_topics(self.capture), self.capture.cluster_id or "nothing"
         if not lost:
             return
-        names = listed([*map(topic_label, lost[:MOST_NAMES]), *_more(lost)])
+        names = topics_in_words(lost)
         again = topics_created_again(self.capture)
         if not {name for name, _ in self.situations.hosts} & {*self.capture.topics}:
             text = f"has none of the topics of the logs: {names}; /cluster/id has {id_}"
@@ -271,9 +272,7 @@ class Findings:
             return
         text = f"has not, of the topics of the logs: {names}; /cluster/id has {id_}"
         if again:
-            text += (
-                f"; created again over earlier logs: {listed([*map(topic_label, again[:MOST_NAMES]), *_more(again)])}"
-            )
+            text += f"; created again over earlier logs: {topics_in_words(again)}"
         one = _observation(kinds.SOME_TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
         yield evolve(one, certain=False)
 
@@ -610,13 +609,13 @@ class Findings:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
-                cause = f"; {_ids(place)}"
+                cause = f"; {self._ids(place)}"
             serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
         if REFUSES in broken:
-            text = f"{_isr(place)}; {_ids(place)}"
+            text = f"{_isr(place)}; {self._ids(place)}"
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
             yield self._observed(kind, place, text, broken[REFUSES])
@@ -898,7 +897,7 @@ class Findings:
         if differing and worse.isdisjoint(broken):
             kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
             kind = kinds.ID_DIFFERS_IN_MEMORY if _forgets_ids(place) else kind
-            yield from self._on_brokers(kind, place, differing, f"{{}}; {_ids(place)}")
+            yield from self._on_brokers(kind, place, differing, f"{{}}; {self._ids(place)}")
         if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
             text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
             yield self._observed(kinds.ID_SENT, place, text)
@@ -923,6 +922,18 @@ class Findings:
                 held, asked = log.topic_id if log else None, cache.topic_ids.get(name)
                 return agrees is False or (agrees is None and None not in (held, asked) and held != asked)
         return False
+
+    def _ids(self, place: _Place) -> str:
+        """Describe the topic ids of ZooKeeper and of the files of replicas that the snapshot shows."""
+        shown = files_of(self.capture, place.topic, place.partition)
+        held = {identity for identity in shown.values() if identity is not None}
+        files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
+        own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
+        unread = [b for b in place.topic.partitions.get(place.partition, ()) if not self._shows(b, place)]
+        return f"ZooKeeper has {own}, {files}" + f"; that of {brokers(unread)} was not read" * bool(unread)
+
+    def _shows(self, broker: int, place: _Place) -> bool:
+        return self.capture.shows(broker, place.topic.name, place.partition)
 
     # Observations.
 
@@ -1054,10 +1065,6 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
     return found.fact if found.relation is Relation.DIVERGED else ""
 
 
-def _more(names: Sequence[str]) -> list[str]:
-    return [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
-
-
 def _on_failed_disks(failed: Sequence[int]) -> str:
     return f"the log is on a failed disk of {brokers(failed)}, which run{'s' * (len(failed) == 1)}"
 
@@ -1132,14 +1139,6 @@ def _held(place: _Place) -> set[str]:
     """Return the topic ids in the partition.metadata of the partition's replicas."""
     known = place.observed.situation.brokers
     return {place.observed.ids[one.file] for one in known if one.file is not None and one.replica}
-
-
-def _ids(place: _Place) -> str:
-    """Describe the topic ids of ZooKeeper and of the replicas' files."""
-    held = _held(place)
-    files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
-    own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
-    return f"ZooKeeper has {own}, {files}"
 
 
 def _forgets_ids(place: _Place) -> bool:

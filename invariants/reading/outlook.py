@@ -415,8 +415,10 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
     only then an empty one takes its place.
     """
     if any(one.name.startswith(LOSSY) for one in first.procedures):
+        members = {b for part in parts for b in _isr(part.observed)}
+        saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
-        kept = tuple(one for one in _without(first, START_BROKER) if one.name not in empty)
+        kept = tuple(one for one in first.procedures if one.name not in saving | empty)
         left = _losing(evolve(first, procedures=kept, what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
         for begin in GONE:

@@ -468,6 +468,7 @@ class Reassignment:
         left: the replicas that a cancellation leaves.
         may_be_cancelled: whether one of those that are left is live and in the ISR.
         is_idle: whether nothing is lacking, and one of the replicas that the partition is to have is live.
+        is_led: whether an ISR member is live: nothing is copied without a leader.
     """
 
     lacking: tuple[int, ...]
@@ -476,6 +477,7 @@ class Reassignment:
     left: tuple[int, ...]
     may_be_cancelled: bool
     is_idle: bool
+    is_led: bool
 
 
 def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignment:
@@ -495,6 +497,7 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
         left,
         may_be_cancelled=any(b in works and b in isr for b in left),
         is_idle=not lacking and any(b in works for b in move.target(replicas)),
+        is_led=any(b in works for b in isr),
     )
 
 

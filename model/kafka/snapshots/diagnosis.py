@@ -202,6 +202,11 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"No leader epochs of {listed(bare)} are shown, though there are records: what a replica lacks of others "
             "is not seen."
         )
+    if unnamed := _may_have_lost_ids(capture):
+        found.append(
+            f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs that have another id "
+            "refuse; whether they have one was not read."
+        )
     if capture.patterns:
         patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
         found.append(f"The snapshot has only the topics {patterns}.")
@@ -281,9 +286,28 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
 
 def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | None]:
     """The topic id on disk by replica, for the logs that are shown; None where there is no partition.metadata."""
-    shown = (b for b in topic.partitions[partition] if capture.shows(b, topic.name, partition))
+    shown = (b for b in topic.partitions.get(partition, ()) if capture.shows(b, topic.name, partition))
     found = {b: capture.directory(b, topic.name, partition) for b in shown}
     return {b: directory.topic_id for b, directory in found.items() if directory}
+
+
+def _may_have_lost_ids(capture: Capture) -> list[str]:
+    """Return the topics without an id of which logs were not read, and nothing else shows one."""
+    if not has_topic_ids(capture.version):
+        return []
+    hosts = {t.name: {(b, n) for n, members in t.partitions.items() for b in members} for t in capture.topics.values()}
+    return [
+        t.name
+        for t in capture.topics.values()
+        if t.topic_id is None and t.name not in capture.deleting and not remembered_ids(capture, t)
+        if not all(capture.shows(b, t.name, n) for b, n in hosts[t.name])
+    ]
+
+
+def topics_in_words(names: Sequence[str]) -> str:
+    """Return the names of topics as "a, b and 7 more"."""
+    more = [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
+    return listed([*map(topic_label, names[:MOST_NAMES]), *more])
 
 
 def remembered_ids(capture: Capture, topic: Topic) -> tuple[str, ...]:
