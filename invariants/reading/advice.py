@@ -842,6 +842,11 @@ class Advice:
                 f"data version {topic.version}{again}): ZooKeeper was lost, or the topic was removed while a broker "
                 "was down, or by hand"
             )
+        if kind is kinds.REPLICA_REFUSES and all(self._has_own_id(place) for place in places):
+            return (
+                "the broker has the log of an earlier topic of the name, or one with an id that the topic had before: "
+                "other replicas have ZooKeeper's"
+            )
         changed = [place.topic for place in places if place.topic.version > 1]
         if changed and kind.cause == kinds.ERASED:
             topic = changed[0]
@@ -850,6 +855,10 @@ class Advice:
                 "creation. Or the topic was created again: the snapshot does not show which"
             )
         return kind.cause
+
+    def _has_own_id(self, place: PartitionLogs) -> bool:
+        """Whether a replica is shown to have ZooKeeper's topic id."""
+        return any(identity == place.topic.topic_id for _, identity in self._files(place.topic, place.partition))
 
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
@@ -1474,6 +1483,9 @@ class Advice:
                     kept.setdefault(why, []).append(name)
         if without:
             yield f"nothing of {listed(without[:MOST])} is copied before a broker of the ISR leads: see to that first"
+        refusing = (one for one in self.observations if one.kind is kinds.REPLICA_REFUSES)
+        if refused := [one.subject for one in refusing if one.subject in led]:
+            yield f"{listed(refused[:MOST])} waits for a replica that refuses the topic id: see to that first"
         if kind is kinds.REASSIGNMENT_WAITS and (led or not without):
             cancel = "" if kept else f", or cancel the reassignment (--cancel{self._later_tool()})"
             yield (

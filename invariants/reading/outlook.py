@@ -52,6 +52,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     refused_at_start,
     unseen,
 )
+from kwalk.model.kafka.snapshots.initial_state import focus_on
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members
 from kwalk.model.kafka.snapshots.procedures import (
     LOSSY,
@@ -64,7 +65,7 @@ from kwalk.model.kafka.snapshots.procedures import (
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
-from kwalk.model.language.inspection import FindingKind, Inspection, Severity
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
 OF_RECORDS = (
@@ -196,7 +197,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
         if one.kind.severity is Severity.BROKEN and topic is not None and one.fields.get("topic") == topic.name
     ]
     violated = {name for one in broken for name in one.kind.properties}
-    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(inspection, topic))
+    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(capture, inspection, topic))
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
     deletions = _deletions(capture, inspection)
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
@@ -207,13 +208,20 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     return evolve(reading, facts=(*left, *events, *waiting, *reading.facts), problems=problems)
 
 
-def _beyond(inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
+def _beyond(capture: Capture, inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
     """Return the kinds of damage that a search about a topic is not about: no model has them, or only others do."""
-    found = inspection.by_kind()
-    topics = {kind: {one.fields.get("topic") for one in places} for kind, places in found.items()}
-    searched = {None, None if about is None else about.name}
-    damage = (kind for kind in found if kind.severity is not Severity.NOTE)
-    return tuple(kind.name for kind in damage if not is_covered(kind) or searched.isdisjoint(topics[kind]))
+    focus = None if about is None else focus_on(capture, about)
+
+    def is_searched(one: Observation) -> bool:
+        topic, number = one.fields.get("topic"), one.fields.get("partition")
+        if focus is None or topic is None:
+            return topic is None
+        brokers = {int(b) for b in one.fields.get("brokers", "").split()}
+        is_about = topic == focus.topic.name and (number is None or int(number) in focus.partitions)
+        return is_about and (not brokers or not brokers.isdisjoint(focus.brokers))
+
+    damage = {kind: places for kind, places in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
+    return tuple(kind.name for kind, places in damage.items() if not (is_covered(kind) and any(map(is_searched, places))))
 
 
 def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None, list[str]]:
