@@ -485,9 +485,10 @@ class Advice:
         lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
+        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
         parts = [
-            f"do not start broker {broker}: {why}; find the disk with its log, or "
-            f"{'see how others get its place' if broker in lacking else 'follow kwalk diagnose --plan'}{own[broker]}"
+            f"do not start broker {broker}: {why}; find the disk with its log"
+            f"{', or see how others get its place' if broker in lacking else planned}{own[broker]}"
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *self._others_start(way_out, bad, down)]
@@ -501,7 +502,7 @@ class Advice:
     def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
         """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
         of_isr = kinds.NO_LIVE_ISR.way_out
-        others = down - {*bad}
+        others = down - {*bad, self.capture.kraft_controller}
         if bad and way_out.startswith(of_isr):
             unserved = (one for one in self.observations if one.kind is kinds.NO_LIVE_ISR)
             states = (self.topics[one.fields["topic"]].states[int(one.fields["partition"])] for one in unserved)

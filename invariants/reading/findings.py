@@ -146,6 +146,8 @@ class Findings:
     def observations(self) -> Iterator[Observation]:
         if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
             yield from self._of_disks()
+            for broker in self.capture.brokers.values():
+                yield from self._of_broker_down(broker)
             yield from self._unserved_in_kraft()
             yield from self._of_migration()
             return
@@ -177,8 +179,7 @@ class Findings:
             yield _observation(kinds.CONTROLLER_IS_SILENT, "/controller", text, broker=actual)
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
-            if not broker.alive and broker.id != self.node:
-                yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_broker_down(broker)
             yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
             if named is not None and actual in self.capture.live and named != actual and not is_silent:
@@ -201,6 +202,10 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_broker_down(self, broker: Broker) -> Iterator[Observation]:
+        if not broker.alive and broker.id != self.node:
+            yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
 
     @cached_property
     def unknown(self) -> frozenset[int]:
