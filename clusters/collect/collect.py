@@ -38,9 +38,10 @@ from kwalk.clusters.collect.znodes import (
     topic_of,
 )
 from kwalk.clusters.fetch import errors_of_replicas
+from kwalk.clusters.leader_epochs import Place, likely_epochs, replicas_in_memory
 from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed
-from kwalk.model.kafka.snapshots.capture import METADATA_LOG, read_any_capture
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, CapturedReplica, read_any_capture
 from kwalk.model.kafka.snapshots.diagnosis import fetches_by_topic_id
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions.reported import reported_release
@@ -224,6 +225,7 @@ class _Visit:
     def __init__(self, znodes: Znodes, options: CollectOptions, report: Report) -> None:
         self.znodes, self.options, self.report = znodes, options, report
         self.registered = znodes.registrations()
+        self.assigned = znodes.assigned()
         self.problems: list[str] = []
         self.roots: dict[int, list[RootFiles]] = {}
         self.missing: list[tuple[int, LogPlace | SshPlace, RootFiles]] = []
@@ -259,22 +261,24 @@ class _Visit:
     # Answers.
 
     def _ask(self, number: int) -> BrokerSeen:
-        """Return what a broker answers to a Metadata, a DescribeLogDirs and a Fetch request, as far as it does."""
+        """Return what a broker answers, as far as it does: its metadata, log directories, topic ids and replicas."""
         seen, endpoint = BrokerSeen(number, alive=True), plaintext_endpoint(self.registered[number])
         if endpoint is None:
             self.problems.append(f"Broker {number} has no PLAINTEXT listener: it was not asked for its metadata.")
             return seen
-        (host, port), request = endpoint, "Metadata"
+        (host, port), request = endpoint, "a Metadata"
         try:
             seen = evolve(seen, metadata=_ask(host, port, with_ids=self._has_topic_ids()))
-            request = "DescribeLogDirs"
+            request = "a DescribeLogDirs"
             seen = evolve(seen, log_dirs=describe_log_dirs(port, host=host, seconds=BROKER_SECONDS))
             self.problems += _wrong_log_dirs(seen)
-            request = "Fetch"
+            request = "a Fetch"
             seen = evolve(seen, fetches=self._fetch(seen, host, port))
+            request = "an OffsetForLeaderEpoch"
+            seen = evolve(seen, replicas=self._replicas(seen, host, port))
         except (OSError, Malformed) as error:
             where = f"{printable(host)}:{port}"
-            self.problems.append(f"Broker {number} did not answer a {request} request at {where}: {_why(error)}.")
+            self.problems.append(f"Broker {number} did not answer {request} request at {where}: {_why(error)}.")
         return seen
 
     def _has_topic_ids(self) -> bool:
@@ -285,8 +289,18 @@ class _Visit:
         """Return the errors of fetches by topic id from a broker's replicas; None before 3.1."""
         if broker.metadata is None or not fetches_by_topic_id(reported_release(self.options.version).name):
             return None
-        names = [name for name in broker.metadata.topics if self.znodes.topics.have(name)]
+        names = self._names(broker.metadata)
         return errors_of_replicas(port, broker.id, broker.metadata, names, host=host, seconds=BROKER_SECONDS)
+
+    def _replicas(self, broker: BrokerSeen, host: str, port: int) -> dict[Place, CapturedReplica | None]:
+        """Return the replicas that a broker has in memory."""
+        assert broker.metadata is not None
+        assigned = self.assigned.get(broker.id, {})
+        epochs = likely_epochs(broker.id, assigned, broker.metadata, self._names(broker.metadata))
+        return replicas_in_memory(port, epochs, host=host, seconds=BROKER_SECONDS)
+
+    def _names(self, answer: Metadata) -> list[str]:
+        return [name for name in answer.topics if self.znodes.topics.have(name)]
 
     # Log directories.
 

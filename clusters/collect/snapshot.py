@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
 from kwalk.clusters.collect.metadata_log import MetadataImage
@@ -31,7 +31,7 @@ from kwalk.clusters.collect.znodes import (
     some,
 )
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, TopicMetadata
-from kwalk.model.kafka.snapshots.capture import FORMAT, INT32
+from kwalk.model.kafka.snapshots.capture import FORMAT, INT32, CapturedReplica
 
 STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
 
@@ -47,6 +47,7 @@ class BrokerSeen:
         metadata: Its Metadata response; None if there was none.
         log_dirs: The errors of its log directories by path, as it says; None if it does not.
         fetches: The errors of fetches from its replicas by topic id, by topic and partition; None if it was not asked.
+        replicas: The replicas that it has in memory; None if it was not asked.
     """
 
     id: int
@@ -55,6 +56,7 @@ class BrokerSeen:
     metadata: Metadata | None = None
     log_dirs: Mapping[str, int] | None = None
     fetches: Mapping[tuple[str, int], int] | None = None
+    replicas: Mapping[tuple[str, int], CapturedReplica | None] | None = None
 
     def is_offline(self, path: str) -> bool | None:
         """Whether the disk of a log directory has failed; None if the broker does not say."""
@@ -267,6 +269,7 @@ def _brokers(
             "twice": _twice(broker, znodes.topics),
             "metadata_cache": answers.object(broker),
             "fetch_errors": _fetch_errors(broker),
+            "replicas": _replicas(broker),
         }
     return found
 
@@ -348,6 +351,14 @@ def _fetch_errors(broker: BrokerSeen) -> dict[str, dict[str, list[int]]] | None:
     for (name, number), error in sorted((broker.fetches or {}).items()):
         found.setdefault(str(error), {}).setdefault(name, []).append(number)
     return None if broker.fetches is None else dict(sorted(found.items()))
+
+
+def _replicas(broker: BrokerSeen) -> dict[str, dict[str, dict[str, Any] | None]] | None:
+    """Return the replicas that a broker has in memory, by topic and partition."""
+    found: dict[str, dict[str, dict[str, Any] | None]] = {}
+    for (name, number), one in sorted((broker.replicas or {}).items()):
+        found.setdefault(name, {})[str(number)] = None if one is None else asdict(one)
+    return None if broker.replicas is None else found
 
 
 def _path(path: str) -> str:

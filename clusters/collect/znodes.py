@@ -214,6 +214,21 @@ class Znodes:
         numbers = sorted(int(child) for child in self.children(BROKER_IDS) if child.isdecimal())
         return {number: self.object(f"{BROKER_IDS}/{number}") or {} for number in numbers}
 
+    def assigned(self) -> dict[int, dict[tuple[str, int], int]]:
+        """Return the partitions that each broker is to have, or leads, with their leader epochs; 0 without a state."""
+        found: dict[int, dict[tuple[str, int], int]] = {}
+        for name in self.topic_names():
+            path = f"{TOPICS}/{name}"
+            replicas = (self.object(path) or {}).get("partitions")
+            by_number = replicas if isinstance(replicas, dict) else {}
+            for number in {*by_number, *self.children(f"{path}/partitions")}:
+                state = self.object(f"{path}/partitions/{number}/state") or {}
+                held, isr, epoch = by_number.get(number), state.get("isr"), state.get("leader_epoch", 0)
+                brokers = [one for part in (held, isr, [state.get("leader")]) if isinstance(part, list) for one in part]
+                for broker in brokers if number.isdecimal() and type(epoch) is int else ():
+                    found.setdefault(broker, {})[name, int(number)] = epoch
+        return found
+
     def problems(self) -> Iterator[str]:
         """Yield what could not be read or understood."""
         refused: dict[str, list[str]] = {}

@@ -1,8 +1,8 @@
 """Snapshots of a cluster of the lab: its own eyes, and the writer of `kwalk.clusters.collect`.
 
-What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and its answers to a Metadata and a
-DescribeLogDirs request. The parts are read one after another: a snapshot of a cluster that changes meanwhile may mix
-two moments.
+What is seen: the znodes of ZooKeeper, each broker's log directories on disk, and what it answers to clients: metadata,
+log directories, and the replicas that it has in memory. The parts are read one after another: a snapshot of a cluster
+that changes meanwhile may mix two moments.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kwalk.clusters.collect.snapshot import BrokerSeen, ClusterParts, now, snaps
 from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Znodes
 from kwalk.clusters.fetch import errors_of_replicas
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
+from kwalk.clusters.leader_epochs import likely_epochs, replicas_in_memory
 from kwalk.clusters.metadata import describe_log_dirs, metadata
 from kwalk.clusters.wire import Malformed, Reader
 
@@ -105,14 +106,15 @@ def take(
     znodes = Znodes(LabZnodes(zk), Topics(() if topic is None else (topic,)))
     znodes.read()
     known = list(places)
-    brokers = [_broker(place, znodes.topics) for place in known]
+    assigned = znodes.assigned()
+    brokers = [_broker(place, znodes.topics, assigned.get(place.id, {})) for place in known]
     image, problems = newest_image(disk for place in known for disk in place.disks)
     taken = {"began": began, "ended": now(), "topics": [] if topic is None else [topic]}
     parts = ClusterParts(version, znodes, brokers, problems, about={**about, "taken": taken}, image=image)
     return snapshot_of(parts)
 
 
-def _broker(place: Place, topics: Topics) -> BrokerSeen:
+def _broker(place: Place, topics: Topics, assigned: Mapping[tuple[str, int], int]) -> BrokerSeen:
     """Return what there is of a broker, with what it answers, as far as it does."""
     seen = BrokerSeen(place.id, place.alive, [read_folder(disk) for disk in place.disks])
     if not place.alive or not place.is_queried:
@@ -121,7 +123,9 @@ def _broker(place: Place, topics: Topics) -> BrokerSeen:
         known = metadata(place.port, with_ids=place.with_ids, seconds=PATIENCE)
         seen = evolve(seen, metadata=known)
         seen = evolve(seen, log_dirs=describe_log_dirs(place.port, seconds=PATIENCE))
+        names = [name for name in known.topics if topics.have(name)]
+        epochs = likely_epochs(place.id, assigned, known, names)
+        seen = evolve(seen, replicas=replicas_in_memory(place.port, epochs, seconds=PATIENCE))
         if place.fetches_by_id:
-            names = [name for name in known.topics if topics.have(name)]
             seen = evolve(seen, fetches=errors_of_replicas(place.port, place.id, known, names, seconds=PATIENCE))
     return seen

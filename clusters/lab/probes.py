@@ -35,7 +35,7 @@ STOPPING = frozenset(
 )
 """The properties without which a producer with acks=all, or a consumer, gets nothing. Under-replication is not one:
 min.insync.replicas is 1 in the lab."""
-WAITING = frozenset({kinds.STALE_IN_ISR.name})
+WAITING = frozenset({kinds.STALE_IN_ISR.name, kinds.MEMBER_AHEAD.name, kinds.NOT_FOLLOWING.name})
 """Further kinds whose finding is that acks=all times out: a member of the ISR copies nothing."""
 BROKEN_BY_RESTARTS = frozenset(
     kind.name

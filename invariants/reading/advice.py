@@ -206,7 +206,7 @@ class Advice:
             made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
         if made.acts & Act.START:
             made = evolve(made, way_out=self._starting(made.way_out))
-        if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD):
+        if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_IGNORES_STATE):
             made = evolve(made, way_out=self._inside(made.way_out, seen))
         if self.capture.controller is None and "delete /controller" in made.way_out:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())

@@ -64,6 +64,21 @@ LEADER_DOES_NOT_LEAD = FindingKind(
     ),
     acts=Act.RESTART,
 )
+LEADER_IGNORES_STATE = evolve(
+    LEADER_DOES_NOT_LEAD,
+    name="leader-ignores-its-state",
+    title="the leader in ZooKeeper ignores its state, as it has that leader epoch or a later one already",
+    now="producers get NOT_LEADER_OR_FOLLOWER, or write where consumers do not read: these get NOT_LEADER_OR_FOLLOWER "
+    "or FENCED_LEADER_EPOCH",
+    later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has",
+    way_out="restart the leader",
+    log="state-change.log, INFO (WARN: … is smaller than the current leader epoch …): Ignoring LeaderAndIsr request "
+    "from controller … with correlation id … epoch … for partition … since its associated leader epoch … matches the "
+    "current leader epoch",
+    cause="the state was removed, restored or written by hand, so that its leader epochs began anew: a broker ignores "
+    "requests at the epoch that it has in memory, or at an earlier one",
+    grep=("grep -E 'its associated leader epoch' logs/state-change.log*",),
+)
 NOT_ELECTED = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-not-elected",
@@ -231,6 +246,30 @@ EARLIER_LOG = FindingKind(
     cause="the topic was deleted while the broker was down, or removed by hand, and created again; brokers up to 2.8 "
     "do not compare the log with the topic",
     acts=Act.RESTART,
+)
+NOT_FOLLOWING = FindingKind(
+    "isr-member-does-not-follow",
+    BROKEN,
+    "a member of the ISR that the leader knows does not follow it: it copies nothing",
+    (),
+    now="acks=all times out; records with acks=1 are on the other replicas only",
+    later="the leader takes the member out of the ISR replica.lag.time.max.ms after the first record that it lacks; "
+    "where the partition has no state, or a later one, it cannot",
+    way_out="see to the state of the partition first, if another finding names it; otherwise take another snapshot "
+    "after a minute and, if it is still so, restart the broker",
+    log="none: kafka-topics.sh --describe shows the member under Isr",
+    cause="the broker has restarted since the leader got its ISR, and no controller has told it of the partition; or "
+    "it has just started",
+    acts=Act.RESTART,
+)
+MEMBER_AHEAD = evolve(
+    EARLIER_LOG,
+    name="isr-member-is-ahead-of-its-leader",
+    title="the log of an ISR member has leader epochs that its leader never had: it copies nothing",
+    now="acks=all times out: the leader refuses the member's fetches (OFFSET_OUT_OF_RANGE), and each has other records",
+    log="server.log of the member, WARN, again and again: Reset fetch offset for partition … from … to current "
+    "leader's start offset …",
+    grep=('grep "to current leader\'s start offset" logs/server.log*',),
 )
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker",
@@ -1303,6 +1342,7 @@ KINDS = (
     LEADER_REFUSES_IN_MEMORY,
     NOT_ELECTED,
     LEADER_DOES_NOT_LEAD,
+    LEADER_IGNORES_STATE,
     STATE_BEHIND_LOGS,
     RECORDS_ELSEWHERE,
     FETCH_REFUSED,
@@ -1312,6 +1352,8 @@ KINDS = (
     REPLICA_REFUSES,
     STALE_IN_ISR,
     DIVERGED,
+    NOT_FOLLOWING,
+    MEMBER_AHEAD,
     EARLIER_LOG,
     NO_PARTITIONS,
     PARTITION_LOST,

@@ -27,7 +27,9 @@ from kwalk.model.kafka.snapshots.at_rest import (
 from kwalk.model.kafka.snapshots.capture import (
     Broker,
     Capture,
+    CapturedMetadata,
     CapturedPartitionState,
+    CapturedReplica,
     Directory,
     Topic,
     topic_label,
@@ -50,6 +52,8 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_state,
     lost_topics,
     may_hold_another_id,
+    refuses_later_epochs,
+    served_as,
     topics_created_again,
     topics_in_words,
 )
@@ -538,7 +542,10 @@ class Findings:
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
-        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, live)
+        waiting = {} if unserved else self._ahead_of_leader(place, live)
+        yield from self._of_earlier_logs(kinds.MEMBER_AHEAD, place, waiting)
+        others = {b: epoch for b, epoch in live.items() if b not in waiting}
+        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, others)
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
@@ -555,6 +562,9 @@ class Findings:
         ):
             if name in by_property:
                 yield self._observed(kind, place, text, by_property[name])
+        if kinds.WITHOUT_STATE.properties[0] in by_property and not situation.has_state:
+            served = served_as(self.capture, place.topic, place.partition)
+            yield from self._of_isr_in_memory(place, served)
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
@@ -563,8 +573,7 @@ class Findings:
         """Return what it is that a partition has no state znode: brokers may lead it still."""
         if lost_state(self.capture, place.topic, place.partition) is not None:
             return kinds.STATE_IS_LOST
-        known = enumerate(place.observed.situation.brokers)
-        is_served = any(one.alive and one.cached is not None and one.cached[0] == number for number, one in known)
+        is_served = served_as(self.capture, place.topic, place.partition) is not None
         return kinds.WITHOUT_STATE_SERVED if is_served else kinds.WITHOUT_STATE
 
     def _of_answers(self, place: _Place, stale: Iterable[Broken], unserved: bool) -> Iterator[Observation]:
@@ -574,21 +583,30 @@ class Findings:
             kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
             if kind is kinds.LEADERLESS_BY_HAND:
-                yield from self._of_isr_in_memory(place, known)
+                yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
-    def _of_isr_in_memory(self, place: _Place, leader: int) -> Iterator[Observation]:
+    def _of_isr_in_memory(self, place: _Place, served: CapturedMetadata | None) -> Iterator[Observation]:
         """Members of the ISR that brokers know which do not follow the leader: it cannot take them out."""
-        name, cached = place.topic.name, self.capture.cached(place.topic.name, place.partition)
+        if served is None or served.leader is None:
+            return
+        name, leader, following = place.topic.name, served.leader, CapturedReplica(served.leader_epoch, leads=False)
         logs = {b: self.capture.directory(b, name, place.partition) for b in place.observed.brokers}
         ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
-        members = [(n, b) for n, b in enumerate(place.observed.brokers) if cached is not None and b in cached.isr]
-        dead = [Broken("isr_members_live", n) for n, b in members if not self.capture.brokers[b].alive]
-        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        members = [(n, b, self.capture.brokers[b]) for n, b in enumerate(place.observed.brokers) if b in served.isr]
+        dead = [Broken("isr_members_live", n) for n, _, broker in members if not broker.alive]
+        other = [
+            Broken("replicas_converge", n) for n, b, _ in members if ids.get(b, ids.get(leader)) != ids.get(leader)
+        ]
         yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
+        shown = [
+            (n, broker.replicas.get((name, place.partition), following)) for n, b, broker in members if b != leader
+        ]
+        idle = [Broken("replicas_converge", n) for n, replica in shown if replica != following]
+        yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR that brokers know")
         if fetches_by_topic_id(self.capture.version):  # before, who has fetched continues until a leader epoch rises
             text = "{} in the ISR that brokers know, with another topic id"
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
@@ -609,13 +627,16 @@ class Findings:
             yield from self._without_logs(place, bare)
             return True
         if "partition_servable" in broken and place.topic.states[place.partition].leader not in (*bare, *lacking):
-            kind, cause = kinds.LEADER_DOES_NOT_LEAD, ""
-            if "replica_id_matches_zookeeper" in broken:
+            leader = place.topic.states[place.partition].leader
+            kind, cause = kinds.LEADER_DOES_NOT_LEAD, self._in_memory(place)
+            kind = kinds.LEADER_IGNORES_STATE if place.observed.situation.is_ignored else kind
+            if any(place.broker(b.broker) == leader for b in broken.get("replica_id_matches_zookeeper", ())):
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
                 cause = f"; {self._ids(place)}"
-            serves_earlier = place.topic.states[place.partition].leader in ahead or self._may_lead_on(place)
+            serves_earlier = leader in ahead or self._may_lead_on(place)
+            serves_earlier &= self._hosted(place, leader) is None
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
@@ -676,6 +697,23 @@ class Findings:
             and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
             and bool(known)
         )
+
+    def _hosted(self, place: _Place, broker: int | None) -> tuple[int, bool] | None:
+        """Return what a broker has in memory of a partition, see `BrokerSituation`; None if it is not shown."""
+        numbers = (place.observed.brokers.index(b) for b in place.observed.brokers if b == broker)
+        return next((place.observed.situation.brokers[number].hosted for number in numbers), None)
+
+    def _in_memory(self, place: _Place) -> str:
+        """Return what the leader in ZooKeeper has in memory of a partition, as the end of a sentence."""
+        state, key = place.topic.states[place.partition], (place.topic.name, place.partition)
+        shown = {} if state.leader is None else self.capture.brokers[state.leader].replicas
+        if key not in shown:
+            return ""
+        found = shown[key]
+        if found is None or found.leader_epoch < 0:
+            return "; it has taken up no leader epoch since it started"
+        role = "leads" if found.leads else "follows"
+        return f"; in memory it {role} at leader epoch {found.leader_epoch}, ZooKeeper has {state.leader_epoch}"
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
@@ -884,6 +922,13 @@ class Findings:
             one = self._observed(kind, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
 
+    def _ahead_of_leader(self, place: _Place, ahead: Mapping[int, int]) -> dict[int, int]:
+        """Return the ISR members whose fetches the leader refuses, as their logs have later leader epochs."""
+        state = place.topic.states.get(place.partition)
+        if state is None or state.leader in ahead or not refuses_later_epochs(self.capture.version):
+            return {}
+        return {b: epoch for b, epoch in ahead.items() if b in state.isr}
+
     def _ahead(self, place: _Place) -> dict[int, int]:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
         return epochs_ahead(self.capture, place.topic, place.partition, place.brokers)
@@ -1035,6 +1080,7 @@ VERBS = {
     kinds.DEAD_IN_ISR.name: ("is", "are"),
     kinds.REPLICA_REFUSES.name: ("stays", "stay"),
     kinds.STALE_IN_ISR.name: ("stays", "stay"),
+    kinds.NOT_FOLLOWING.name: ("does not follow, and is", "do not follow, and are"),
     kinds.CATCHING_UP.name: ("is", "are"),
     kinds.REPLICA_HAS_NO_LOG.name: ("has no log, or an empty one, and is", "have no log, or empty ones, and are"),
     kinds.ID_DIFFERS.name: ("differs", "differ"),

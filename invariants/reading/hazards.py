@@ -23,6 +23,7 @@ OF_IDS = (
     kinds.REPLICA_REFUSES,
     kinds.STALE_IN_ISR,
     kinds.EARLIER_LOG,
+    kinds.MEMBER_AHEAD,
     kinds.DIVERGED,
     kinds.WITHOUT_STATE_SERVED,
     kinds.IDS_MIXED,
@@ -45,7 +46,7 @@ OF_LAST_COPIES = (
 """Kinds about records of which a broker may have the last copy."""
 IN_MEMORY = (kinds.LEADER_REFUSES_IN_MEMORY, kinds.FETCH_REFUSED_IN_MEMORY, kinds.ID_DIFFERS_IN_MEMORY)
 """Kinds about topic ids that brokers may hold in memory only."""
-LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
+LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_IGNORES_STATE, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
 """Kinds whose way out restarts leaders."""
 
 
@@ -130,7 +131,7 @@ HAZARDS = (
     ),
     Hazard((kinds.NO_CLUSTER_ID,), Act.START, "create /cluster/id with the id of the log directories"),
     Hazard(
-        (kinds.EARLIER_LOG, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
+        (kinds.EARLIER_LOG, kinds.MEMBER_AHEAD, kinds.REPLICA_REFUSES, kinds.STALE_IN_ISR, kinds.REPLICA_OF_ANOTHER),
         Act.ANY,
         "see to {}, of which a broker has a log of another topic",
     ),

@@ -15,7 +15,14 @@ from kwalk.clusters.collect.znodes import LEFT_OUT
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, PartitionMetadata, TopicMetadata
 from kwalk.clusters.wire import Malformed, new_topic_id
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.model.kafka.snapshots.capture import BatchHeader, Directory, LogRoot, MigrationNode, read_capture
+from kwalk.model.kafka.snapshots.capture import (
+    BatchHeader,
+    CapturedReplica,
+    Directory,
+    LogRoot,
+    MigrationNode,
+    read_capture,
+)
 from kwalk.model.language import UsageError
 from tests.collect.clusters import CLUSTER, SECRET, batch, log_folders, put_topic, zookeeper_of
 from tests.snapshots.captured import AGED, FILES, document
@@ -86,6 +93,39 @@ def log_dirs(monkeypatch):
     named = {f"broker-{number}": {"/data/logs": 0} for number in (1, 2, 3)}
     monkeypatch.setattr(module, "describe_log_dirs", lambda port, *, host, seconds: named[host])
     return named
+
+
+@pytest.fixture(autouse=True)
+def replicas(monkeypatch):
+    """The replicas that brokers have in memory, by host: unless a test says otherwise, none answers with any."""
+    named = {f"broker-{number}": {} for number in (1, 2, 3)}
+    monkeypatch.setattr(module, "replicas_in_memory", lambda port, epochs, *, host, seconds: named[host])
+    return named
+
+
+def test_the_replicas_that_brokers_have_in_memory_are_collected(shown, monkeypatch, replicas):
+    """Also those of which a broker has not been told since it started; what it did not answer is not known."""
+    asked = {}
+
+    def answer(port, epochs, *, host, seconds):
+        asked[host] = epochs
+        return replicas[host]
+
+    monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: ANSWER)
+    monkeypatch.setattr(module, "replicas_in_memory", answer)
+    replicas |= {"broker-1": {("t", 0): CapturedReplica(4, leads=True), ("t", 1): None}}
+    found = collect(zookeeper_of(shown), CollectOptions("2.8.2"))
+    written = {number: broker["replicas"] for number, broker in found.document["brokers"].items()}
+    assert written == {"1": {"t": {"0": {"leader_epoch": 4, "leads": True}, "1": None}}, "2": {}, "3": {}}
+    brokers = collected(found).brokers
+    assert [brokers[n].replicas for n in (1, 2, 3)] == [replicas["broker-1"], {}, {}]
+    states = {n: topic["partition_state"] for n, topic in shown["topics"].items()}
+    assert asked["broker-2"] == {
+        (name, int(p)): state["leader_epoch"]
+        for name, by in states.items()
+        for p, state in by.items()
+        if 2 in (state["leader"], *state["isr"], *shown["topics"][name]["znode"]["partitions"][p])
+    }
 
 
 def test_a_metadata_cache_is_written_as_its_differences_from_that_of_the_first_broker(shown, monkeypatch):

@@ -92,6 +92,14 @@ CHANGES = {
         lambda d: d["brokers"]["1"].update(fetch_errors={"103": {"t": [0, "1"]}}),
         "brokers.1.fetch_errors.103.t",
     ),
+    "a replica in memory at no leader epoch": (
+        lambda d: d["brokers"]["1"].update(replicas={"t": {"0": {"leader_epoch": -2, "leads": True}}}),
+        "brokers.1.replicas.t.0.leader_epoch",
+    ),
+    "a replica in memory with a role that is no flag": (
+        lambda d: d["brokers"]["1"].update(replicas={"t": {"0": {"leader_epoch": 1, "leads": 1}}}),
+        "brokers.1.replicas.t.0.leads",
+    ),
     "answers to fetches without errors": (
         lambda d: d["brokers"]["1"].update(fetch_errors=[103]),
         "brokers.1.fetch_errors",

@@ -98,6 +98,11 @@ def leader_is_stuck(capture: Capture) -> None:
     another_epoch(capture)
 
 
+def leader_ignores_its_state(capture: Capture) -> None:
+    leader, epoch = (topic(capture)["partition_state"]["0"][name] for name in ("leader", "leader_epoch"))
+    capture["brokers"][str(leader)]["replicas"] = {"t": {"0": {"leader_epoch": epoch, "leads": False}}}
+
+
 def leader_refuses(capture: Capture) -> None:
     znode_id(capture, OTHER_ID)
     caches_show(capture, OTHER_ID)
@@ -557,6 +562,7 @@ def too_many_brokers(capture: Capture) -> None:
 
 DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_is_stuck: {"leader-does-not-lead": ["t-0"]},
+    leader_ignores_its_state: {"leader-ignores-its-state": ["t-0"]},
     leader_refuses: {"leader-refuses-topic-id": ["t-0", "t-1"]},
     leader_refuses_mixed: {"leader-refuses-mixed-topic-ids": ["t-0"]},
     leader_keeps_id_in_memory: {"leader-keeps-topic-id-in-memory": ["t-0", "t-1"]},
@@ -854,6 +860,8 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "partition-without-replicas",
         "topic-without-partitions",
         "partition-number-is-missing",
+        "isr-member-does-not-follow",
+        "isr-member-is-ahead-of-its-leader",
         "leader-lacks-records",
         "moves-between-log-directories",
         "log-is-deleted-of-which-no-replica-has-a-copy",

@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedMetadata,
     CapturedPartitionState,
+    CapturedReplica,
     Directory,
     MetadataCache,
     Topic,
@@ -87,6 +88,8 @@ EPOCH = 1
 """The leader epoch of a situation's partition in ZooKeeper, if it is not the first one; 0 stands for any other one."""
 IDS = 6
 """How many topic ids a situation has room for."""
+NOT_HOSTED = -2, False
+"""What a process has in memory of a partition of which no controller has told it."""
 
 
 @frozen
@@ -110,6 +113,8 @@ class BrokerSituation:
         offline: whether its process runs, and the disk of the log has failed: for the partition it counts as down.
         may_hold_another_id: whether its partition.metadata was removed while it ran, and it may hold another topic id.
         holds_another_id: whether it holds another topic id in memory than the topic has, though its file does not.
+        hosted: how far its leader epoch is above ZooKeeper's in memory, -1, 0 or 1, and whether it leads; None if that
+            is not shown. It may be `NOT_HOSTED`.
     """
 
     alive: bool
@@ -127,6 +132,7 @@ class BrokerSituation:
     offline: bool = False
     may_hold_another_id: bool = False
     holds_another_id: bool = False
+    hosted: tuple[int, bool] | None = None
 
 
 @frozen
@@ -153,6 +159,12 @@ class Situation:
     topic_exists: bool
     at_first_epoch: bool
     brokers: tuple[BrokerSituation, ...]
+
+    @property
+    def is_ignored(self) -> bool:
+        """Whether the leader that the state names has its leader epoch, or a later one, and does not lead at it."""
+        hosted = [one.hosted for one in self.brokers if one.leads and one.hosted is not None]
+        return any(found[0] >= 0 and found != (0, True) for found in hosted)
 
     @property
     def is_lost(self) -> bool:
@@ -280,6 +292,7 @@ class Situations:
                 may_hold_another_id=b not in offline and may_hold_another_id(capture, topic, partition, b),
                 holds_another_id=b not in offline and holds_another_id(capture, topic, partition, b),
                 offline=b in offline,
+                hosted=None if b in offline else _hosted(capture.brokers[b], topic, partition),
             )
             for b, cache, cached_id, directory in zip(members, caches, cached_ids, directories, strict=True)
         )
@@ -429,13 +442,12 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     answered = {(one.leader, one.leader_epoch) for one in known}
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
-    if state.leader is None:  # one that has restarted since does not know that it led
-        own = capture.brokers[leader].cache if leads and leader is not None else None
-        place = own.partitions.get(topic.name, {}).get(partition) if own else None
-        is_other = place is not None and place.leader == leader and epoch <= state.leader_epoch
+    leads = leads and leader is not None and capture.brokers[leader].leads(topic.name, partition)
+    if state.leader is None:
+        is_other = epoch <= state.leader_epoch
     else:
-        is_other = leads and leader != state.leader and epoch == state.leader_epoch
-    return leader if is_other and not answered else None
+        is_other = leader != state.leader and epoch == state.leader_epoch
+    return leader if leads and is_other and not answered else None
 
 
 def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
@@ -617,6 +629,18 @@ def _members(
 
 def _distinct(ids: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(identity for identity in ids if identity is not None))
+
+
+def _hosted(broker: Broker, topic: Topic, partition: int) -> tuple[int, bool] | None:
+    """Return what a process has in memory of a replica, see `BrokerSituation`; None if it is not shown."""
+    state, place = topic.states.get(partition), (topic.name, partition)
+    if not broker.alive or place not in broker.replicas:
+        return None
+    found = broker.replicas[place]
+    if found is None:
+        return NOT_HOSTED
+    above = found.leader_epoch - (0 if state is None else state.leader_epoch)
+    return max(-1, min(1, above)), found.leads
 
 
 def _number(identity: str | None, ids: tuple[str, ...]) -> int | None:
@@ -837,6 +861,11 @@ class _AtRest(InferredStart):
     def holds_another_id(self, broker: int, partition: int) -> bool:
         return self.situation.brokers[broker].holds_another_id
 
+    def _shown(
+        self, broker: int, partition: int, ids: InferredReplica, shown: CapturedReplica | None
+    ) -> InferredReplica:
+        return ids if broker in self.earlier else super()._shown(broker, partition, ids, shown)
+
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         if broker in self.earlier:
             return ids
@@ -906,12 +935,16 @@ def _state(situations: Mapping[int, BrokerSituation], epoch: int) -> CapturedPar
 def _broker(number: int, one: BrokerSituation, epoch: int) -> Broker:
     epochs = {True: ((epoch, 0),), False: ((EPOCH - epoch, 0),), None: None}
     directories = {f"{TOPIC}-0": Directory(_id(one.file), epochs[one.has_epoch])} if one.directory else {}
+    replicas: dict[tuple[str, int], CapturedReplica | None] = {}
+    if one.hosted is not None:
+        above, leads = one.hosted
+        replicas[TOPIC, 0] = None if one.hosted == NOT_HOSTED else CapturedReplica(epoch + above, leads)
     cache = None
     if one.cached is not None or one.cached_id is not None:
         leader, is_current = one.cached or (None, False)
         cached = {0: CapturedMetadata(leader, epoch if is_current else EPOCH - epoch)} if one.cached else {}
         cache = MetadataCache((), None, {TOPIC: _id(one.cached_id)}, {TOPIC: cached})
-    return Broker(number, one.alive, directories, cache)
+    return Broker(number, one.alive, directories, cache, replicas=replicas)
 
 
 def _id(number: int | None) -> str | None:
@@ -999,7 +1032,7 @@ class Evaluation:
             scope = scope_of_situation(situation, tuple(range(len(situation.brokers))))
             story = REAL_CLUSTER.varied(actions=REAL_CLUSTER.actions[:1], properties=self.properties)
             flags = {**scope.flags, "metadata_caches": True}
-            bounds = {**scope.bounds, "topics": 1, "topic_ids": IDS, "leader_epochs": EPOCH, "deletions": 1}
+            bounds = {**scope.bounds, "topics": 1, "topic_ids": IDS, "leader_epochs": EPOCH + 1, "deletions": 1}
             self.models[key] = Model(story, situation.release, bounds, flags)
         return self.models[key]
 

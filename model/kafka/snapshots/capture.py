@@ -288,6 +288,14 @@ class CapturedMetadata:
 
 
 @frozen
+class CapturedReplica:
+    """A replica in a broker's memory: the leader epoch that it has taken up, -1 before the first, and its role."""
+
+    leader_epoch: int
+    leads: bool
+
+
+@frozen
 class MetadataCache:
     """A broker's Metadata response: the live brokers, the controller, and each topic's id and partitions."""
 
@@ -327,7 +335,8 @@ class Broker:
     `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
     paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
     them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as a log does
-    that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known.
+    that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known. `replicas`
+    are those that it has in memory, None for one of which no controller has told it since it started.
     """
 
     id: int
@@ -344,6 +353,15 @@ class Broker:
     foreign: frozenset[str] = frozenset()
     agreeing: frozenset[tuple[str, int]] = frozenset()
     refusing: frozenset[tuple[str, int]] = frozenset()
+    replicas: Mapping[tuple[str, int], CapturedReplica | None] = field(factory=dict)
+
+    def leads(self, topic: str, partition: int) -> bool:
+        """Whether it leads a partition, as it says or, if it was not asked, as it answers clients."""
+        if not self.alive or (topic, partition) in self.replicas:
+            found = self.replicas.get((topic, partition))
+            return found is not None and found.leads
+        known = self.cache.partitions.get(topic, {}).get(partition) if self.cache else None
+        return known is not None and known.leader == self.id
 
     @property
     def unread(self) -> list[str]:
@@ -900,6 +918,7 @@ class _Caches:
             twice={} if twice.missing else {name: _names(child) for name, child in twice.fields()},
             agreeing=_answered_with(OFFSET_OUT_OF_RANGE, node),
             refusing=_answered_with(INCONSISTENT_TOPIC_ID, node),
+            replicas=_replicas(node.maybe("replicas")),
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:
@@ -936,6 +955,21 @@ def _answered_with(error: int, broker: JsonNode) -> frozenset[tuple[str, int]]:
     """Return the partitions of which a broker answered a fetch by topic id with this error."""
     errors = broker.maybe("fetch_errors")
     return frozenset() if errors.missing else _partitions_in(errors.maybe(str(error)))
+
+
+def _replicas(node: JsonNode) -> dict[tuple[str, int], CapturedReplica | None]:
+    """The replicas that a broker has in memory, by topic and partition."""
+    return {
+        (name, number): one
+        for name, by in (() if node.missing else node.fields())
+        for number, one in _table(by, "partition", _replica).items()
+    }
+
+
+def _replica(node: JsonNode, _: int) -> CapturedReplica | None:
+    if node.missing:
+        return None
+    return CapturedReplica(node.field("leader_epoch").number(-1, INT32), node.field("leads").flag())
 
 
 def _directory(node: JsonNode) -> Directory:

@@ -16,6 +16,7 @@ from attrs import field, frozen
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
     CapturedMetadata,
+    CapturedReplica,
     Directory,
     LogRoot,
     Topic,
@@ -158,9 +159,14 @@ def lost_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetada
     """
     if partition in topic.states or topic.name in capture.deleting or not has_own_logs(capture, topic, partition):
         return None
+    return served_as(capture, topic, partition)
+
+
+def served_as(capture: Capture, topic: Topic, partition: int) -> CapturedMetadata | None:
+    """Return what the broker answers that leads a partition in its own memory; None if none does."""
     for broker in capture.brokers.values():
         found = broker.cache.partitions.get(topic.name, {}).get(partition) if broker.alive and broker.cache else None
-        if found is not None and found.leader == broker.id:
+        if found is not None and found.leader == broker.id and broker.leads(topic.name, partition):
             return found
     return None
 
@@ -321,6 +327,9 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     state = topic.states[partition]
     if state.leader is None or not capture.brokers[state.leader].alive:
         return False
+    place = topic.name, partition
+    if place in capture.brokers[state.leader].replicas:
+        return capture.brokers[state.leader].replicas[place] == CapturedReplica(state.leader_epoch, leads=True)
     return has_epoch(capture, topic, partition, state.leader)
 
 
@@ -381,6 +390,17 @@ def holds_another_id(capture: Capture, topic: Topic, partition: int, broker: int
 def has_topic_ids(version: str) -> bool:
     """Whether topics have ids (KIP-516, 2.8): brokers before do not read those of znodes and of partition.metadata."""
     return bool(flags_of(version)[TOPICS_HAVE_IDS.name])
+
+
+def refuses_later_epochs(version: str) -> bool:
+    """Whether a leader refuses a fetch that follows a leader epoch later than its own (KIP-595, 2.8 like topic ids).
+
+    It answers OFFSET_OUT_OF_RANGE, and the follower asks again from the same offset: seen on 2.8.2. Before, a follower
+    truncates to its high watermark.
+
+    Kafka: Partition.readRecords, LeaderEpochFileCache.endOffsetFor; AbstractFetcherThread.fetchOffsetAndTruncate.
+    """
+    return has_topic_ids(version)
 
 
 @cache

@@ -18,7 +18,7 @@ from attrs import frozen
 
 from kwalk.model.kafka.assignment import code_of
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, ControllerEvent, EventKind
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, CapturedReplica, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     Symptoms,
     assigns_ids_at_once,
@@ -180,7 +180,10 @@ class InferredState:
         """Return the model's leader epoch of the partition: 1 if some replica is stuck before it, else 0."""
         if partition not in self.focus.topic.states:
             return None
-        return int(partition in self.focus.symptoms.broken)
+        epoch, place = self.focus.topic.states[partition].leader_epoch, (self.focus.topic.name, partition)
+        shown = (self.capture.brokers[broker].replicas.get(place) for broker in self.focus.brokers)
+        is_behind = any(one is not None and one.leader_epoch < epoch for one in shown)
+        return int(is_behind or partition in self.focus.symptoms.broken)
 
     def replica(self, broker: int, partition: int, memory: InferredMemory) -> InferredReplica:
         """Return a broker's replica of a partition."""
@@ -191,7 +194,21 @@ class InferredState:
             return InferredReplica(file=directory.topic_id)
         identity = directory.topic_id or self._without_file(broker, partition, memory)
         identity = UNKNOWN_ID if self.holds_another_id(broker, partition) else identity
-        return self._hosted(broker, partition, InferredReplica(directory.topic_id, identity))
+        ids = InferredReplica(directory.topic_id, identity)
+        shown, place = self.capture.brokers[broker].replicas, (self.focus.topic.name, partition)
+        if place in shown:
+            return self._shown(broker, partition, ids, shown[place])
+        return self._hosted(broker, partition, ids)
+
+    def _shown(
+        self, broker: int, partition: int, ids: InferredReplica, shown: CapturedReplica | None
+    ) -> InferredReplica:
+        """Return a replica as its process has it in memory, which a start that is refused leaves without one."""
+        epoch, state = self.leader_epoch(partition), self.focus.topic.states.get(partition)
+        if shown is None or shown.leader_epoch < 0:
+            return ids
+        above = 0 if epoch is None or state is None else epoch - state.leader_epoch
+        return InferredReplica(ids.file, ids.memory, True, max(shown.leader_epoch + above, 0), shown.leads)
 
     def _without_file(self, broker: int, partition: int, memory: InferredMemory) -> str | None:
         """Removed files explain a partition without a working leader: ISR members cannot have restarted since.

@@ -116,8 +116,8 @@ class ClusterPart:
 
     @property
     def versions_may_be_lower(self) -> bool:
-        """Whether brokers may have seen a later version of the state znode: it is restored, or to be created again."""
-        is_older = self.is_behind or self.first_leader is not None
+        """Whether brokers may have seen a later version of the state znode: it was, or is to be, created again."""
+        is_older = self.is_behind or self.first_leader is not None or self.observed.situation.is_ignored
         return is_older and skips_older_versions(self.observed.situation.release)
 
     @property

@@ -1,0 +1,109 @@
+"""What brokers say that they have in memory of replicas: inspection, searches and plans begin there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
+from tests.snapshots.test_strangers import answers, state
+
+
+def memory(snapshot: dict[str, Any], topic: str = "orders", **replicas: tuple[int, bool] | None) -> None:
+    """Say what brokers, such as b2, have in memory of a topic's partition: leader epoch and role; None for nothing."""
+    for broker, one in replicas.items():
+        found = None if one is None else {"leader_epoch": one[0], "leads": one[1]}
+        snapshot["brokers"][broker[1:]].setdefault("replicas", {}).setdefault(topic, {})["0"] = found
+
+
+def begun_anew(release: str = "2.8.2") -> dict[str, Any]:
+    """A hand removed the state of orders, its leader crashed, and the next controller wrote one at leader epoch 0."""
+    snapshot = cluster(release)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"] = log(IDS["orders"], [(0, 0)])
+    stop(snapshot, 1)
+    snapshot.update(controller=2, controller_epoch=8)
+    state(snapshot, "payments").update(leader=2, leader_epoch=5)
+    state(snapshot).update(leader=2, isr=[2, 3], leader_epoch=0, controller_epoch=8)
+    answers(snapshot, leader=2, epoch=0)
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.4.1", "3.9.0"])
+def test_a_state_at_a_leader_epoch_that_brokers_have_already_is_ignored(release: str) -> None:
+    """Its checkpoint has that epoch, of the time before, so that nothing else shows it."""
+    snapshot = begun_anew(release)
+    assert ways_out(snapshot).keys() == {"broker-down"}
+    memory(snapshot, b2=(0, False), b3=(0, False))
+    assert ways_out(snapshot).keys() == {"broker-down", "leader-ignores-its-state"}
+    found = [o for o in inspect_snapshot(json.dumps(snapshot).encode()).observations if o.fields.get("topic")]
+    assert [o.detail for o in found] == [
+        "leader 2, ISR 2 and 3, replicas 1, 2 and 3; in memory it follows at leader epoch 0, ZooKeeper has 0"
+    ]
+    assert found[0].certain
+    assert names(problem(snapshot))
+
+
+def test_a_leader_that_says_that_it_leads_does_whatever_its_checkpoint_has() -> None:
+    snapshot = begun_anew()
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"] = log(IDS["orders"], [(4, 0)])
+    state(snapshot)["leader_epoch"] = 5
+    answers(snapshot, leader=2, epoch=5)
+    assert "leader-does-not-lead" in ways_out(snapshot)
+    memory(snapshot, b2=(5, True), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"broker-down"}
+
+
+@pytest.mark.parametrize(
+    ("replica", "said"), [(None, "no leader epoch since it started"), ((4, True), "it leads at leader epoch 4")]
+)
+def test_a_leader_that_has_not_taken_up_its_epoch_does_not_lead(replica: tuple[int, bool] | None, said: str) -> None:
+    snapshot = cluster("2.8.2")
+    assert not ways_out(snapshot)
+    memory(snapshot, b1=replica)
+    (one,) = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    assert one.kind.name == "leader-does-not-lead" and said in one.detail
+
+
+def without_state(release: str) -> dict[str, Any]:
+    """A cluster that serves orders by leader 1 of epoch 5, whose state a hand has removed."""
+    snapshot = cluster(release)
+    answers(snapshot)
+    del snapshot["topics"]["orders"]["partition_state"]["0"]
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.4.1"])
+@pytest.mark.parametrize("replica", [None, (4, False)])
+def test_a_follower_that_no_controller_has_told_of_the_partition_is_waited_for(
+    release: str, replica: tuple[int, bool] | None
+) -> None:
+    """It has restarted, the ISR that the leader knows has it, and no state is there in which the leader changes it."""
+    snapshot = without_state(release)
+    memory(snapshot, b1=(5, True), b2=(5, False), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"partition-state-is-lost"}
+    memory(snapshot, b3=replica)
+    assert ways_out(snapshot).keys() == {"isr-member-does-not-follow", "partition-state-is-lost"}
+
+
+def test_a_partition_without_state_is_not_served_by_whom_others_take_for_its_leader() -> None:
+    snapshot = without_state("2.8.2")
+    memory(snapshot, b1=None, b2=(5, False), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"partition-without-state"}
+
+
+@pytest.mark.parametrize(
+    ("release", "kind"), [("2.7.2", "log-of-an-earlier-topic"), ("2.8.2", "isr-member-is-ahead-of-its-leader")]
+)
+def test_a_leader_refuses_members_of_the_isr_with_later_leader_epochs_since_2_8(release: str, kind: str) -> None:
+    """The topic was created again over logs of an earlier one; as 2 began to lead, its log lost the later epochs."""
+    snapshot = cluster(release)
+    for number in ("1", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, [(0, 0), (9, 10)])
+    state(snapshot).update(leader=2, leader_epoch=5)
+    answers(snapshot, leader=2)
+    assert kind in ways_out(snapshot)
