@@ -81,16 +81,21 @@ def _events(outlook: Outlook) -> Iterator[str]:
 
 
 def _by_itself(outlook: Outlook) -> Iterator[str]:
-    """Yield what the system does to parts before any event, where it does harm; events are compared with what is then.
-    """
+    """Yield what the system does to parts before any event; what events do is compared with what is so after that."""
     alike: dict[str, list[str]] = {}
     for number, after in enumerate(outlook.now):
-        effect = ", ".join(_harm(outlook.problem.describe, outlook.first[number], after))
-        if effect:
-            alike.setdefault(effect, []).append(outlook.problem.worlds[number].name)
+        world, first = outlook.problem.worlds[number], outlook.first[number]
+        if world.success:
+            continue  # what becomes of it by itself, and what it was, is all the same
+        effect = _change(outlook.problem.describe, first, after) or ("repairs {}" if any(first - after) else "")
+        if effect and after != first:
+            alike.setdefault(effect, []).append(world.name)
     effects = [effect.replace("{}", listed(parts)) for effect, parts in alike.items()]
     if effects:
-        yield f"By itself, before any of these events, the system {'; '.join(effects)}."
+        yield (
+            f"By itself the system {'; '.join(effects)}, unless another snapshot shows the same as this one. What "
+            "events do comes after that."
+        )
 
 
 def _or(names: Sequence[str]) -> str:
@@ -116,22 +121,23 @@ def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[fro
         return success
     if after == now:
         return ""
-    texts = _harm(describe, now, after)
-    if any(now) and not all(after):
-        texts.append(f"perhaps {success}")
-    if not texts and any(now):
-        left = frozenset.union(*after)
-        gone = frozenset.intersection(*now) - left
-        is_told = describe(gone | left) != describe(left)  # else it only follows from what is left
-        texts.append(f"rids {{}} of {describe(gone)}" if is_told else "")
-    return ", ".join(texts)
+    perhaps = [f"perhaps {success}"] if any(now) and not all(after) else []
+    return ", ".join([*([change] if (change := _change(describe, now, after, not perhaps)) else []), *perhaps])
 
 
-def _harm(
-    describe: Callable[[Iterable[str]], str], now: frozenset[frozenset[str]], after: frozenset[frozenset[str]]
-) -> list[str]:
-    """Return what parts, named {}, have afterwards that they have not now."""
+def _change(
+    describe: Callable[[Iterable[str]], str],
+    now: frozenset[frozenset[str]],
+    after: frozenset[frozenset[str]],
+    told: bool = True,
+) -> str:
+    """Return what parts, named {}, have afterwards that they have not now; or, if it is to be told, what is over."""
     certain = frozenset.intersection(*after) - frozenset.intersection(*now)
     possible = frozenset.union(*after) - frozenset.union(*now) - certain
     texts = [f"leaves {{}} with {describe(certain)}"] if certain else []
-    return [*texts, *([f"may leave {{}} with {describe(possible)}"] if possible else [])]
+    texts += [f"may leave {{}} with {describe(possible)}"] if possible else []
+    left = frozenset.union(*after)
+    gone = frozenset.intersection(*now) - left
+    if told and not texts and any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
+        texts.append(f"gets {{}} rid of this: {describe(gone)}")
+    return ", ".join(texts)

@@ -793,22 +793,24 @@ class Catalogue:
     def what_ifs(self) -> tuple[WhatIf, ...]:
         """Return what may happen to the cluster."""
         live = [b for b in self.brokers if self.capture.brokers[b].alive and self._starts_as_it_is(b)]
-        found = [
-            self._what_if(
-                "the controller fails over",
-                f"{BY_ITSELF}; an operator can do it",
-                lambda part: (Move((("delete_controller()",),)),),
-            ),
-            *(self._started(b) for b in self.brokers if not self.capture.brokers[b].alive and self._starts_as_it_is(b)),
+        down = [b for b in self.brokers if not self.capture.brokers[b].alive]
+        failover = self._what_if(
+            "the controller fails over",
+            f"{BY_ITSELF}; an operator can do it",
+            lambda part: (Move((("delete_controller()",),)),),
+        )
+        rolling = self._what_if(
+            f"all brokers{' that run' * bool(down)} restart in turn",
+            ROUTINE,
+            lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
+        )
+        return (
+            *([failover] if self.capture.live else ()),
+            *(self._started(b) for b in down if self._starts_as_it_is(b)),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
-            self._what_if(
-                "all brokers restart in turn",
-                ROUTINE,
-                lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
-            ),
-        ]
-        return tuple(found)
+            *([rolling] if live else ()),
+        )
 
     def _starts_as_it_is(self, broker: int) -> bool:
         """Whether a broker starts with its disks, and loses no records by it: no world has either."""
