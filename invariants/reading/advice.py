@@ -74,6 +74,8 @@ REASSIGN = "kafka-reassign-partitions.sh --execute"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_IN_MEMORY)
 DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
+NOT_LED = "nothing else than that no leader serves it"
+"""What topic ids that differ do to a partition without a leader."""
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3
@@ -185,7 +187,10 @@ class Advice:
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = self._of_kind(kind, seen, places)
         if kind in DIFFERING and fetches_by_topic_id(self.capture.version):
-            made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+            led = [one for one in seen if self._is_led(one)]
+            serves = "the leader's log has the topic id that brokers hand out"
+            where = f" of {listed([one.subject for one in led][:MOST])}" if led != seen else ""
+            made = evolve(made, now=f"nothing for consumers{where}: {serves}" if led else NOT_LED)
         if kind is kinds.ID_DIFFERS and places and self._is_sent_own_id(places):
             made = evolve(made, later=f"after the next failover of the controller, {made.later}")
         if kind in DIFFERING and all(self._can_lead(one) for one in seen):
@@ -219,6 +224,11 @@ class Advice:
         if self.capture.is_moving:
             way_out = way_out.replace(REASSIGN, f"{REASSIGN} --additional{self._later_tool()}")
         return evolve(made, way_out=way_out)
+
+    def _is_led(self, one: Observation) -> bool:
+        """Whether the partition of a finding has a leader that runs."""
+        state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
+        return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
 
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
@@ -342,7 +352,9 @@ class Advice:
         others = [b for b in self.capture.live if b not in self.alone]
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
-        return f"restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+        is_down = not others and any(one.kind is kinds.BROKER_DOWN for one in self.observations)
+        start = "start a broker that is down, as its way out says, or " * is_down
+        return f"{start}restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
 
     def _elects_none(self, one: Observation) -> bool:
         """Whether the ISR of a partition has no replica, and all its members and the leader are down.
@@ -610,7 +622,9 @@ class Advice:
             logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
             return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
         if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED):
-            return place is not None and place.partition not in place.topic.states
+            state = None if place is None else place.topic.states.get(place.partition)
+            is_led = state is not None and any(self.capture.brokers[b].alive for b in state.isr)
+            return place is not None and (state is None or (bool(acts & Act.START) and not is_led))
         return True
 
     def _of_failing(self, one: Observation) -> str:
@@ -834,6 +848,10 @@ class Advice:
                 f"the logs of {topic_label(topic.name)} have the id of topic {listed(others)}: directories were copied "
                 "from it, or a hand wrote the id"
             )
+        shared = [(place.topic, names) for place in places if (names := self._sharing(place.topic))]
+        if shared and len(shared) == len(places):
+            topic, names = shared[0]
+            return f"the znode of {topic_label(topic.name)} has the id of topic {listed(names)}: a hand wrote it"
         created_again = [place for place in places if place.lineages.earlier]
         if created_again:
             topic = created_again[0].topic
@@ -943,6 +961,11 @@ class Advice:
                 older.append(f"the state of {place.name}: {wanted}{look}")
         but = "; but first write what is older than the logs, "
         return f"{way_out}{but}{listed(older)}" if older else way_out
+
+    def _sharing(self, own: Topic) -> list[str]:
+        """Return the other topics that have the id of a topic's znode."""
+        names = self.capture.shared_ids.get(own.topic_id or "", ())
+        return sorted(topic_label(name) for name in names if name != own.name) if own.name in names else []
 
     def _others(self, own: Topic) -> list[str]:
         """Return the topics whose ids logs of a topic have."""

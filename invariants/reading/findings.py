@@ -519,6 +519,8 @@ class Findings:
         by_property: dict[str, list[Broken]] = {}
         for broken in self._broken(place):
             by_property.setdefault(broken.property, []).append(broken)
+        if place.topic.topic_id in self.capture.shared_ids and self.capture.controller in self.capture.live:
+            by_property.pop(REFUSES, None)  # no controller has read this id (ControllerContext.addTopicId)
         if self._refuses_unnamed(place):
             by_property.setdefault(REFUSES, []).append(Broken(REFUSES))
         situation = place.observed.situation

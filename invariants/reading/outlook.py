@@ -106,7 +106,7 @@ PHRASES = {
     "no_divergence": "replicas in the ISR with different records",
     "committed_records_are_kept": "acknowledged records that are lost",
     "last_copies_are_kept": "records whose last copy is gone",
-    "down_replica_fits": "a broker that is down and has a log of another topic",
+    "down_replica_fits": "a broker that is down and has a log with another topic id",
     "replica_id_matches_zookeeper": "replicas with another topic id than ZooKeeper",
     "topic_has_an_id": "no topic id in ZooKeeper",
     "context_agrees": "a controller that sends another topic id than ZooKeeper has",
