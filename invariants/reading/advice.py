@@ -76,6 +76,7 @@ REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_I
 DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
 NOT_LED = "nothing else than that no leader serves it"
 """What topic ids that differ do to a partition without a leader."""
+FAIL_OVER = "fail the controller over"
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3
@@ -216,8 +217,11 @@ class Advice:
         if self.capture.controller is None and "delete /controller" in made.way_out:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())
             made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
-        if not self.capture.live and "fail the controller over" in made.way_out:
-            way_out = made.way_out.replace("fail the controller over", "start brokers")
+        if self.capture.controller is None and self.capture.live and FAIL_OVER in made.way_out:
+            way_out = made.way_out.replace(FAIL_OVER, self._becomes_controller())
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        if not self.capture.live and FAIL_OVER in made.way_out:
+            way_out = made.way_out.replace(FAIL_OVER, "start brokers")
             made = evolve(made, way_out=way_out, acts=made.acts | Act.START)
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; ".join(["; but first ".join([made.way_out, *first]), *self._if_gone(kind, seen)])
@@ -281,9 +285,13 @@ class Advice:
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
             made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
         elif kind is kinds.DELETION_PENDING:
-            made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
+            served = "brokers serve the topic until its reassignment has ended; none of its name can be created"
+            now = served if all(one.fields["served"] for one in observations) else kind.now
+            made = evolve(kind, now=now, way_out=self._of_waiting_deletions(kind, observations))
         elif kind is kinds.RECORDS_ARE_LOST:
-            made = evolve(kind, way_out="; ".join(self._saving(observations)))
+            title = kind.title.replace("committed records", "records, perhaps committed ones,")
+            title = kind.title if any(one.certain for one in observations) else title
+            made = evolve(kind, title=title, way_out="; ".join(self._saving(observations)))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             later = self._later_logs(observations)
             known = self._grouped(self._of_another_id, [one for one in observations if one.subject not in later])
@@ -596,7 +604,7 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
-            yield from self._last_copies(kinds.DELETION_WAITS)
+            yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
         if acts & Act.START:
             yield from self._last_copies(kinds.DELETION_PENDING)
 
@@ -777,19 +785,20 @@ class Advice:
         """Whether all brokers of a finding are down."""
         return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
 
-    def _last_copies(self, marked: FindingKind) -> Iterator[str]:
+    def _last_copies(self, *marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
 
         A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
         replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
         """
-        waiting = [one.fields["topic"] for one in self.observations if one.kind is marked]
-        what = "the next controller" if marked is kinds.DELETION_WAITS else "its start"
+        waiting = [one.fields["topic"] for one in self.observations if one.kind in marked]
+        is_next = kinds.DELETION_WAITS in marked
+        what = "the next controller" if is_next else "its start"
         found: dict[tuple[str, ...], list[int]] = {}
         for broker in self.capture.hosts if waiting else ():
             have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
             names = tuple(topic_label(name) for name in waiting if name in have)
-            if names and (marked is kinds.DELETION_WAITS or not broker.alive):
+            if names and (is_next or not broker.alive):
                 found.setdefault(names, []).append(broker.id)
         for names, hosts in found.items():
             was, it = each(names, "it was", "they were"), each(names, "it", "them")

@@ -1066,6 +1066,20 @@ DELETION_WAITS = FindingKind(
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
+DELETION_NOT_BEGUN = evolve(
+    DELETION_WAITS,
+    name="deletion-has-not-begun",
+    title="a topic is marked for deletion, and brokers serve it: no controller has begun to delete it",
+    now="clients use the topic as before",
+    later="the next controller deletes it, logs on running brokers at once (with delete.topic.enable=false it removes "
+    "the mark only); if another snapshot a minute later shows the same, this controller does not",
+    way_out="if the topic is wanted, delete its mark in /admin/delete_topics now, before a broker stops, and take "
+    "another snapshot: a controller that has read the mark goes on with the deletion. If it is not wanted, delete "
+    "/controller after a minute: the next controller begins",
+    log="none: controller.log has no line about the topic, such as: Starting topic deletion for topics …",
+    cause="the mark was written just now; or the controller has missed it, as its znode was removed by hand before",
+    grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
+)
 UNREGISTERED = FindingKind(
     "broker-not-registered",
     LATENT,
@@ -1389,6 +1403,7 @@ KINDS = (
     IDS_NOT_READ,
     FOREIGN_ISR,
     DELETION_WAITS,
+    DELETION_NOT_BEGUN,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
     REASSIGNMENT_IDLE,

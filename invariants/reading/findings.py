@@ -54,6 +54,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     may_hold_another_id,
     refuses_later_epochs,
     served_as,
+    serves_marked,
     topics_created_again,
     topics_in_words,
 )
@@ -479,8 +480,13 @@ class Findings:
         waits = [brokers(down)] if down else []
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
-        if waits:
+        is_served = serves_marked(self.capture, topic)
+        if is_served and not topic.moving:
+            text = "is in /admin/delete_topics, and brokers answer with its leaders"
+            yield _observation(kinds.DELETION_NOT_BEGUN, label, text, topic=topic.name)
+        elif waits:
             fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
+            fields["served"] = "yes" * is_served
             yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
             yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
@@ -842,7 +848,7 @@ class Findings:
             log = self.capture.directory(b, place.topic.name, place.partition)
             watermark = None if log is None else log.high_watermark
             is_shown = watermark is not None and watermark > offset
-            committed = "committed " * (is_shown or watermark is None)
+            committed = "committed " * is_shown
             text = f"broker {b} has {committed}records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
             if watermark is not None and not is_shown:

@@ -50,6 +50,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     listed,
     marks_refused_logs_offline,
     refused_at_start,
+    serves_marked,
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
@@ -606,6 +607,8 @@ def groups_of(
                 why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or _moving(capture, topic, partition)
+            elif serves_marked(capture, topic):
+                why = why or "it is marked for deletion, and no controller has begun: decide whether it is wanted"
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:

@@ -310,6 +310,18 @@ def _may_have_lost_ids(capture: Capture) -> list[str]:
     ]
 
 
+def serves_marked(capture: Capture, topic: Topic) -> bool:
+    """Whether all brokers that answer, the controller's among them, name live leaders of a topic to be deleted.
+
+    When a deletion begins, brokers are told to forget the topic, whatever it waits for then.
+
+    Kafka: TopicDeletionManager.onTopicDeletion (LeaderDuringDelete); MetadataCache.updateMetadata.
+    """
+    answers = {b.id: b.cache.partitions.get(topic.name, {}) for b in capture.brokers.values() if b.alive and b.cache}
+    led = [any(one.leader in capture.live for one in known.values()) for known in answers.values()]
+    return topic.name in capture.deleting and capture.controller in answers and all(led)
+
+
 def topics_in_words(names: Sequence[str]) -> str:
     """Return the names of topics as "a, b and 7 more"."""
     more = [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
