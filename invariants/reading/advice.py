@@ -284,6 +284,10 @@ class Advice:
             made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
             made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
+        elif kind is kinds.DELETION_WAITS and all(one.fields["served"] for one in observations):
+            served = kinds.DELETION_NOT_BEGUN
+            way_out = kinds.UNWANTED_MARK + kind.way_out
+            made = evolve(kind, now=served.now, later=served.later, cause=served.cause, way_out=way_out)
         elif kind is kinds.DELETION_PENDING:
             served = "brokers serve the topic until its reassignment has ended; none of its name can be created"
             now = served if all(one.fields["served"] for one in observations) else kind.now

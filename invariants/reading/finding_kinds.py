@@ -1066,18 +1066,21 @@ DELETION_WAITS = FindingKind(
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
+UNWANTED_MARK = (
+    "if the topic is wanted, delete its mark in /admin/delete_topics, and then /controller, before a broker starts or "
+    "stops: this controller may go on with the deletion, the next one does not know of it. If it is not wanted, "
+)
 DELETION_NOT_BEGUN = evolve(
     DELETION_WAITS,
     name="deletion-has-not-begun",
-    title="a topic is marked for deletion, and brokers serve it: no controller has begun to delete it",
-    now="clients use the topic as before",
-    later="the next controller deletes it, logs on running brokers at once (with delete.topic.enable=false it removes "
-    "the mark only); if another snapshot a minute later shows the same, this controller does not",
-    way_out="if the topic is wanted, delete its mark in /admin/delete_topics now, before a broker stops, and take "
-    "another snapshot: a controller that has read the mark goes on with the deletion. If it is not wanted, delete "
-    "/controller after a minute: the next controller begins",
-    log="none: controller.log has no line about the topic, such as: Starting topic deletion for topics …",
-    cause="the mark was written just now; or the controller has missed it, as its znode was removed by hand before",
+    title="a topic is marked for deletion, and brokers serve it",
+    now="clients use the topic as before: no controller has begun to delete it",
+    later="the next controller begins, or this one when a broker starts: logs on running brokers go at once (with "
+    "delete.topic.enable=false the mark goes, and the topic stays)",
+    way_out=f"{UNWANTED_MARK}take another snapshot after a minute, and if it shows the same, delete /controller",
+    log="none: controller.log has no line about it since the mark, such as: Starting topic deletion for topics …",
+    cause="the mark was written just now; or the controller has missed it; or it has waited with the name since an "
+    "earlier deletion",
     grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
 )
 UNREGISTERED = FindingKind(

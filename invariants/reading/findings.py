@@ -481,15 +481,15 @@ class Findings:
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
         is_served = serves_marked(self.capture, topic)
-        if is_served and not topic.moving:
+        fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
+        fields["served"] = "yes" * is_served
+        if is_served and waits and not topic.moving:
             text = "is in /admin/delete_topics, and brokers answer with its leaders"
             yield _observation(kinds.DELETION_NOT_BEGUN, label, text, topic=topic.name)
         elif waits:
-            fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
-            fields["served"] = "yes" * is_served
             yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
-            yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
+            yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", **fields)
 
     def _of_ids_not_read(self, topic: Topic) -> Iterator[Observation]:
         """Topic ids of later releases: brokers that run read none, and an upgrade compares them."""

@@ -607,7 +607,7 @@ def groups_of(
                 why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or _moving(capture, topic, partition)
-            elif serves_marked(capture, topic):
+            elif serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
                 why = why or "it is marked for deletion, and no controller has begun: decide whether it is wanted"
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand

@@ -313,13 +313,16 @@ def _may_have_lost_ids(capture: Capture) -> list[str]:
 def serves_marked(capture: Capture, topic: Topic) -> bool:
     """Whether all brokers that answer, the controller's among them, name live leaders of a topic to be deleted.
 
-    When a deletion begins, brokers are told to forget the topic, whatever it waits for then.
+    When a deletion begins, brokers are told to forget the topic, whatever it waits for then, and live ones to remove
+    its logs.
 
     Kafka: TopicDeletionManager.onTopicDeletion (LeaderDuringDelete); MetadataCache.updateMetadata.
     """
     answers = {b.id: b.cache.partitions.get(topic.name, {}) for b in capture.brokers.values() if b.alive and b.cache}
     led = [any(one.leader in capture.live for one in known.values()) for known in answers.values()]
-    return topic.name in capture.deleting and capture.controller in answers and all(led)
+    live = [b for b in capture.hosts if b.alive]
+    has_logs = any(not b.seen or any(name.rpartition("-")[0] == topic.name for name in b.directories) for b in live)
+    return topic.name in capture.deleting and capture.controller in answers and all(led) and has_logs
 
 
 def topics_in_words(names: Sequence[str]) -> str:
