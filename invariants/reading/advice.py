@@ -234,6 +234,10 @@ class Advice:
         state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
         return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
 
+    def _uninformed(self) -> set[int]:
+        """Return the brokers that have got nothing from a controller."""
+        return {int(one.fields["broker"]) for one in self.observations if one.kind is kinds.NO_METADATA}
+
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
         return " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
@@ -265,6 +269,10 @@ class Advice:
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.STATE_IS_LOST:
             made = evolve(kind, way_out=self._of_lost_states(places))
+        elif kind is kinds.LEADER_DOES_NOT_LEAD and self._stopped(observations, leaders=True) <= self._uninformed():
+            silent = brokers(sorted(self._stopped(observations, leaders=True)))
+            cause = f"{silent} has got nothing from a controller since its start"
+            made = evolve(kind, cause=cause, way_out=kinds.NO_METADATA.way_out, acts=kinds.NO_METADATA.acts)
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
@@ -778,7 +786,9 @@ class Advice:
             elif elected:
                 kept = f"may be on {listed(where)}: keep what is there; otherwise it " if where else ""
                 text = f"what only {brokers(isr)} had of {{}} {kept}is lost with an unclean election, of {elected}: "
-                text += "start no empty broker with its id before, as it would lead"
+                is_elected = bool({*gone} & {*topic.partitions.get(number, ())})  # Kafka elects replicas only
+                text += "start no empty broker with its id before, as it would lead" if is_elected else ""
+                text = text.removesuffix(": ")
             name = f"{topic_label(topic.name)}-{number}"
             found.setdefault((condition, text), []).extend([name] * (name not in self.elsewhere))
         for (condition, text), names in (one for one in found.items() if one[1]):

@@ -632,10 +632,16 @@ def _distinct(ids: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _hosted(broker: Broker, topic: Topic, partition: int) -> tuple[int, bool] | None:
-    """Return what a process has in memory of a replica, see `BrokerSituation`; None if it is not shown."""
+    """Return what a process has in memory of a replica, see `BrokerSituation`; None if it is not shown.
+
+    A leader that answers with no brokers has got nothing from a controller since its start.
+    """
     state, place = topic.states.get(partition), (topic.name, partition)
-    if not broker.alive or place not in broker.replicas:
+    if not broker.alive:
         return None
+    if place not in broker.replicas:
+        leads = state is not None and state.leader == broker.id
+        return NOT_HOSTED if leads and broker.cache is not None and not broker.cache.brokers else None
     found = broker.replicas[place]
     if found is None:
         return NOT_HOSTED
