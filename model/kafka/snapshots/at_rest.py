@@ -419,9 +419,12 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     """
     if topic.name in capture.deleting or partition not in topic.states:
         return []
+    answered = capture.cached(topic.name, partition)
+    if answered is not None and answered.leader_epoch > topic.states[partition].leader_epoch:
+        return []  # the state is an earlier one: its ISR need not be that of the brokers
     members = set(topic.states[partition].isr) & set(topic.partitions.get(partition, ())) & set(capture.live)
-    found = (capture.brokers[b] for b in sorted(members - offline_replicas(capture, topic, partition)))
-    read = [one.id for one in found if one.seen and all(root.is_offline or root.is_read for root in one.roots)]
+    found = sorted(members - offline_replicas(capture, topic, partition))
+    read = [b for b in found if capture.shows(b, topic.name, partition)]
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
