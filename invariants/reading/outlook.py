@@ -327,8 +327,18 @@ def _of_lost_topics(inspection: Inspection) -> str:
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
-    found = list(dict.fromkeys(part.choice.premise for part in parts if part.choice.premise))
-    return listed(found) if found else ""
+    known = tuple(parts)
+    found = list(dict.fromkeys(part.choice.premise for part in known if part.choice.premise))
+    bare = [part.name for part in known if _has_lost_its_logs(part)]
+    return _joined(listed(found) if found else "", f"if the records of {listed(bare)} are given up" if bare else "")
+
+
+def _has_lost_its_logs(part: ClusterPart) -> bool:
+    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it."""
+    situation = part.observed.situation
+    is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
+    was_led = situation.has_state and part.topic.states[part.partitions[0]].leader_epoch > 0
+    return is_gone and was_led and not any(one.in_isr and one.alive for one in situation.brokers)
 
 
 def _marked(capture: Capture) -> str:
@@ -391,7 +401,9 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     for part in parts:
         others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
         label = topic_label(part.topic.name)
-        if others and not part.choice.keeps:
+        if _has_lost_its_logs(part):
+            given_up[f"{part.name} had"] = None
+        elif others and not part.choice.keeps:
             given_up[f"topic {label} has now"] = None
         elif others and part.choice.premise.startswith(KEEPING):
             given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
