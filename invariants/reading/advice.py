@@ -264,7 +264,10 @@ class Advice:
         elif kind is kinds.ID_MISSING and (named := list(self._written_ids(observations))):
             made = evolve(kind, way_out=f"{kind.way_out}: {listed(named)}")
         elif kind in OF_STRAYS:
-            made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
+            used = [one.subject for one in observations if self._in_use(one)]
+            others = f"; of others, {kind.now}" * (len(used) < len(observations))
+            now = f"{listed(used[:MOST])}: the broker leads the partition, or is in its ISR{others}" if used else kind.now
+            made = evolve(kind, now=now, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.STATE_IS_LOST:
@@ -1590,6 +1593,13 @@ class Advice:
                     "otherwise move the directory away while the broker is stopped"
                 )
 
+    def _in_use(self, one: Observation) -> list[int]:
+        """Return the brokers of a stray log that lead the partition, or are in its ISR."""
+        topic, number = self.capture.topics.get(one.fields["topic"]), int(one.fields["partition"])
+        state = None if topic is None else topic.states.get(number)
+        members = () if state is None else (state.leader, *state.isr)
+        return [int(b) for b in one.fields.get("brokers", "").split() if int(b) in members]
+
     def _of_stray(self, one: Observation) -> str:
         """Return what to do about a stray log: while no live broker leads the partition it may be the last copy."""
         topic = self.capture.topics.get(one.fields["topic"])
@@ -1602,10 +1612,10 @@ class Advice:
         place = self.logs.get((one.fields["topic"], number))
         if place is not None and place.is_created_again and {*map(int, hosts)} & {*place.kept}:
             return f"leave {one.subject} on {where} as it is, until you have chosen which records it is to have"
-        members = [b for b in hosts if state is not None and int(b) in (state.leader, *state.isr)]
+        members = self._in_use(one)
         if members:
             return (
-                f"leave {one.subject} on {brokers(map(int, members))} as it is: the broker leads the partition or is "
+                f"leave {one.subject} on {brokers(members)} as it is: the broker leads the partition or is "
                 "in the ISR, and other replicas may lack its records; first make it a replica"
             )
         bare = [] if topic is None else members_without_log(self.capture, topic, number)
