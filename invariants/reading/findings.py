@@ -552,25 +552,18 @@ class Findings:
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
         yield from self._of_earlier_logs(kinds.MEMBER_AHEAD, place, waiting)
-        others = {b: epoch for b, epoch in live.items() if b not in waiting}
-        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, others)
+        yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, {b: live[b] for b in live.keys() - waiting.keys()})
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
         yield from self._of_ids(place, by_property, mixed)
         if _leads_from_outside(place):
             yield self._observed(kinds.LEADER_OUTSIDE_ISR, place, _isr(place))
         is_foreign = not _isr_is_empty(place) and not _is_of_replicas(place)
-        for name, kind, text in (
-            *([("leader_in_assignment", kinds.FOREIGN_ISR, _isr(place))] if is_foreign else []),
-            (
-                "partition_gets_a_leader",
-                self._without_state(place),
-                "has no state znode",
-            ),
-        ):
-            if name in by_property:
-                yield self._observed(kind, place, text, by_property[name])
-        if kinds.WITHOUT_STATE.properties[0] in by_property and not situation.has_state:
+        if is_foreign and "leader_in_assignment" in by_property:
+            yield self._observed(kinds.FOREIGN_ISR, place, _isr(place), by_property["leader_in_assignment"])
+        if "partition_gets_a_leader" in by_property:
+            found = by_property["partition_gets_a_leader"]
+            yield self._observed(self._without_state(place), place, "has no state znode", found)
             served = served_as(self.capture, place.topic, place.partition)
             yield from self._of_isr_in_memory(place, served)
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
@@ -604,17 +597,18 @@ class Findings:
         name, leader, following = place.topic.name, served.leader, CapturedReplica(served.leader_epoch, leads=False)
         logs = {b: self.capture.directory(b, name, place.partition) for b in place.observed.brokers}
         ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
-        members = [(n, b, self.capture.brokers[b]) for n, b in enumerate(place.observed.brokers) if b in served.isr]
-        dead = [Broken("isr_members_live", n) for n, _, broker in members if not broker.alive]
-        other = [
-            Broken("replicas_converge", n) for n, b, _ in members if ids.get(b, ids.get(leader)) != ids.get(leader)
-        ]
-        yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, "{} down, and in the ISR that brokers know")
-        shown = [
-            (n, broker.replicas.get((name, place.partition), following)) for n, b, broker in members if b != leader
-        ]
-        idle = [Broken("replicas_converge", n) for n, replica in shown if replica != following]
-        yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR that brokers know")
+        numbered = [(n, b) for n, b in enumerate(place.observed.brokers) if b != leader]
+        members = [(n, b) for n, b in numbered if b in served.isr]
+        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        # one that has caught up since is in the ISR that the leader wants, and cannot write (Partition: maximalIsr)
+        wanted = [(n, b) for n, b in numbered if (log := logs[b]) is not None and log.has_epoch(served.leader_epoch)]
+        for which, certain in ((members, True), ([one for one in wanted if one not in members], False)):
+            known = "the ISR that brokers know" if certain else "an ISR that the leader may know"
+            dead = [Broken("isr_members_live", n, certain) for n, b in which if not self.capture.brokers[b].alive]
+            yield from self._on_brokers(kinds.DEAD_IN_ISR, place, dead, f"{{}} down, and in {known}")
+            shown = [(n, self.capture.brokers[b].replicas.get((name, place.partition), following)) for n, b in which]
+            idle = [Broken("replicas_converge", n, certain) for n, replica in shown if replica != following]
+            yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, f"{{}} in {known}")
         if fetches_by_topic_id(self.capture.version):  # before, who has fetched continues until a leader epoch rises
             text = "{} in the ISR that brokers know, with another topic id"
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, other, text)
@@ -910,11 +904,18 @@ class Findings:
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
             )
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
+            idle = [b for b in behind if b not in (*outside, *inside) and self._is_idle(place, b)]
+            yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR")
             without = replicas_without_log(self.capture, place.topic, place.partition)
             bare = [b for b in late if place.broker(b.broker) in without]
             late = [b for b in late if b not in bare]
             yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _is_idle(self, place: _Place, broken: Broken) -> bool:
+        """Whether a broker that is not as the state says is a live member of the ISR, which says so itself."""
+        one = None if broken.broker is None else place.observed.situation.brokers[broken.broker]
+        return one is not None and one.in_isr and one.alive and not one.leads and one.hosted is not None
 
     def _truncating(self, place: _Place) -> set[int]:
         """Return the replicas with records that the leader lacks: they lose them when they follow it."""

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.lineage import LaterState, later_states
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_strangers import answers, state
 
@@ -107,3 +109,44 @@ def test_a_leader_refuses_members_of_the_isr_with_later_leader_epochs_since_2_8(
     state(snapshot).update(leader=2, leader_epoch=5)
     answers(snapshot, leader=2)
     assert kind in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("replica", [(6, False), (4, False), None])
+def test_a_member_at_another_leader_epoch_than_its_leader_copies_nothing(replica: tuple[int, bool] | None) -> None:
+    """The leader answers its fetches with UNKNOWN_LEADER_EPOCH or FENCED_LEADER_EPOCH."""
+    snapshot = cluster("2.8.2")
+    memory(snapshot, b1=(5, True), b2=(5, False), b3=(5, False))
+    assert not ways_out(snapshot)
+    memory(snapshot, b3=replica)
+    assert ways_out(snapshot).keys() == {"isr-member-does-not-follow"}
+
+
+def test_a_follower_that_has_caught_up_since_the_state_was_removed_may_be_waited_for() -> None:
+    """The leader wants it in the ISR, cannot write that, and waits for it (Partition: maximalIsr): seen on 2.8.2."""
+    snapshot = without_state("2.8.2")
+    memory(snapshot, b1=(5, True), b2=(5, False))
+    for broker in ("1", "2"):
+        known = snapshot["brokers"][broker]["metadata_cache"]["topics"]["orders"]["partitions"]["0"]
+        known["isr"] = [1, 2]
+    snapshot["brokers"]["3"].update(alive=False, metadata_cache=None)
+    snapshot["broker_ids"].remove(3)
+    state(snapshot, "payments")["isr"] = [1, 2]
+    found = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    assert [o.certain for o in found if o.kind.name == "isr-names-a-dead-broker"] == [False]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], [(0, 0), (3, 10)])
+    assert "isr-names-a-dead-broker" not in ways_out(snapshot)
+
+
+def test_who_has_taken_up_a_restored_state_is_not_guessed_where_brokers_say_it() -> None:
+    """Without their answers any of them may lead, and any but the leader in ZooKeeper may have restarted since."""
+    snapshot = cluster("2.8.2")
+    state(snapshot)["leader_epoch"] = 3
+    guessed = later_states_of(snapshot)
+    assert len(guessed) == 11
+    memory(snapshot, b1=(5, False), b2=(5, True), b3=(3, False))
+    assert later_states_of(snapshot) == [one for one in guessed if (one.leader, one.restarted) == (2, {3})]
+
+
+def later_states_of(snapshot: dict[str, Any]) -> list[LaterState]:
+    capture = read_capture(json.dumps(snapshot).encode())
+    return list(later_states(capture, capture.topics["orders"], 0, (1, 2, 3)))

@@ -138,6 +138,22 @@ def lost_state(scene: Scene) -> None:
     lab.note(f"the state of {scene.topic}-0 is deleted")
 
 
+def state_begun_anew(scene: Scene) -> None:
+    """Delete a state znode, crash the leader, and let the next controller write a state for those that have run."""
+    lab = scene.lab
+    scene.create(THREE)
+    scene.write(FIRST)
+    lab.move_controller(2)
+    lab.zk.do(delete(f"/brokers/topics/{scene.topic}/partitions/0/state"))
+    lab.note(f"the state of {scene.topic}-0 is deleted")
+    lab.kill(1)
+    wait_until(lambda: "1" not in lab.zk.children("/brokers/ids"), 60)
+    lab.move_controller(3)
+    wait_until(lambda: 0 in lab.states(scene.topic), 60)
+    scene.start(1)
+    rest(lab)
+
+
 def added_beside_a_silent_controller(scene: Scene) -> None:
     """Pause the controller, which leads nothing, and add a partition to the topic's znode."""
     scene.create({0: [1, 2]})
@@ -253,6 +269,14 @@ def restart_each(scene: Scene, way_out: str) -> None:
         re.compile("^restart every broker that has run since the files were removed or edited, one at a time"), way_out
     )
     roll_brokers(scene)
+
+
+def restart_the_leader(scene: Scene, way_out: str) -> None:
+    """Restart the leader that the state names."""
+    read(re.compile("^restart the leader"), way_out)
+    leader = scene.lab.states(scene.topic)[0]["leader"]
+    scene.lab.stop(leader)
+    scene.start(leader)
 
 
 def write_the_id(scene: Scene, way_out: str) -> None:
@@ -413,5 +437,10 @@ EXPERIMENTS = (
         "partition-state-is-lost",
         "The state of a partition that has seen elections is deleted",
         Advised(lost_state, "partition-state-is-lost", create_the_state, repaired=RELEASES),
+    ),
+    advised(
+        "leader-ignores-its-state",
+        "The state of a partition is deleted, its leader crashes, and the next controller writes another one",
+        Advised(state_begun_anew, "leader-ignores-its-state", restart_the_leader, repaired=RELEASES),
     ),
 )

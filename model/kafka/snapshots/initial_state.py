@@ -201,14 +201,14 @@ class InferredState:
         return self._hosted(broker, partition, ids)
 
     def _shown(
-        self, broker: int, partition: int, ids: InferredReplica, shown: CapturedReplica | None
+        self, broker: int, partition: int, ids: InferredReplica, replica: CapturedReplica | None
     ) -> InferredReplica:
         """Return a replica as its process has it in memory, which a start that is refused leaves without one."""
         epoch, state = self.leader_epoch(partition), self.focus.topic.states.get(partition)
-        if shown is None or shown.leader_epoch < 0:
+        if replica is None or replica.leader_epoch < 0:
             return ids
         above = 0 if epoch is None or state is None else epoch - state.leader_epoch
-        return InferredReplica(ids.file, ids.memory, True, max(shown.leader_epoch + above, 0), shown.leads)
+        return InferredReplica(ids.file, ids.memory, True, max(replica.leader_epoch + above, 0), replica.leads)
 
     def _without_file(self, broker: int, partition: int, memory: InferredMemory) -> str | None:
         """Removed files explain a partition without a working leader: ISR members cannot have restarted since.
