@@ -171,6 +171,13 @@ class Advice:
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
             kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
+        self._by_kind: Mapping[FindingKind, Callable[[FindingKind, Sequence[Observation]], FindingKind]] = {
+            kinds.LEADER_DOES_NOT_LEAD: self._of_idle_leaders,
+            kinds.NO_LIVE_ISR: self._with_foreign_isr,
+            kinds.RECORDS_ARE_LOST: self._of_lost_records,
+            **dict.fromkeys((kinds.DELETION_WAITS, kinds.DELETION_PENDING), self._of_deletions),
+            **dict.fromkeys(OF_STRAYS, self._of_left_logs),
+        }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.alone: dict[int, list[str]] = {}
@@ -234,10 +241,6 @@ class Advice:
         state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
         return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
 
-    def _uninformed(self) -> set[int]:
-        """Return the brokers that have got nothing from a controller."""
-        return {int(one.fields["broker"]) for one in self.observations if one.kind is kinds.NO_METADATA}
-
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
         return " of the tool of 2.6 or later" if self.capture.version.startswith("2.5.") else ""
@@ -258,24 +261,17 @@ class Advice:
     def _of_kind(self, kind: FindingKind, observations: list[Observation], places: list[PartitionLogs]) -> FindingKind:
         """Return a kind with the way out of its own findings."""
         made = kind
-        if kind in OF_IDS and places:
+        if kind in self._by_kind:
+            made = self._by_kind[kind](kind, observations)
+        elif kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind is kinds.ID_MISSING and (named := list(self._written_ids(observations))):
             made = evolve(kind, way_out=f"{kind.way_out}: {listed(named)}")
-        elif kind in OF_STRAYS:
-            used = [one.subject for one in observations if self._in_use(one)]
-            others = f"; of others, {kind.now}" * (len(used) < len(observations))
-            now = f"{listed(used[:MOST])}: the broker leads the partition, or is in its ISR{others}" if used else kind.now
-            made = evolve(kind, now=now, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.STATE_IS_LOST:
             made = evolve(kind, way_out=self._of_lost_states(places))
-        elif kind is kinds.LEADER_DOES_NOT_LEAD and self._stopped(observations, leaders=True) <= self._uninformed():
-            silent = brokers(sorted(self._stopped(observations, leaders=True)))
-            cause = f"{silent} has got nothing from a controller since its start"
-            made = evolve(kind, cause=cause, way_out=kinds.NO_METADATA.way_out, acts=kinds.NO_METADATA.acts)
         elif kind is kinds.FOREIGN_ISR:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
@@ -291,22 +287,8 @@ class Advice:
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
-        elif kind is kinds.NO_LIVE_ISR:
-            made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
             made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
-        elif kind is kinds.DELETION_WAITS and all(one.fields["served"] for one in observations):
-            served = kinds.DELETION_NOT_BEGUN
-            way_out = kinds.UNWANTED_MARK + kind.way_out
-            made = evolve(kind, now=served.now, later=served.later, cause=served.cause, way_out=way_out)
-        elif kind is kinds.DELETION_PENDING:
-            served = "brokers serve the topic until its reassignment has ended; none of its name can be created"
-            now = served if all(one.fields["served"] for one in observations) else kind.now
-            made = evolve(kind, now=now, way_out=self._of_waiting_deletions(kind, observations))
-        elif kind is kinds.RECORDS_ARE_LOST:
-            title = kind.title.replace("committed records", "records, perhaps committed ones,")
-            title = kind.title if any(one.certain for one in observations) else title
-            made = evolve(kind, title=title, way_out="; ".join(self._saving(observations)))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             later = self._later_logs(observations)
             known = self._grouped(self._of_another_id, [one for one in observations if one.subject not in later])
@@ -316,6 +298,42 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _of_idle_leaders(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of leaders that do not lead; one that no controller has informed does not by a restart."""
+        leaders = self._stopped(observations, leaders=True)
+        uninformed = {int(one.fields["broker"]) for one in self.observations if one.kind is kinds.NO_METADATA}
+        if not leaders <= uninformed:
+            return kind
+        cause = (
+            f"{brokers(sorted(leaders))} {each(leaders, 'has', 'have')} got nothing from a controller since the start"
+        )
+        return evolve(kind, cause=cause, way_out=kinds.NO_METADATA.way_out, acts=kinds.NO_METADATA.acts)
+
+    def _of_lost_records(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of records that leaders lack: committed ones, if a high watermark shows it."""
+        title = kind.title.replace("committed records", "records, perhaps committed ones,")
+        is_shown = any(one.certain for one in observations)
+        return evolve(kind, title=kind.title if is_shown else title, way_out="; ".join(self._saving(observations)))
+
+    def _of_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of topics that are marked for deletion; brokers may serve them still."""
+        is_served, served = all(one.fields["served"] for one in observations), kinds.DELETION_NOT_BEGUN
+        if kind is kinds.DELETION_PENDING:
+            until = "brokers serve the topic until its reassignment has ended; none of its name can be created"
+            now = until if is_served else kind.now
+            return evolve(kind, now=now, way_out=self._of_waiting_deletions(kind, observations))
+        if not is_served:
+            return kind
+        way_out = kinds.UNWANTED_MARK + kind.way_out
+        return evolve(kind, now=served.now, later=served.later, cause=served.cause, way_out=way_out)
+
+    def _of_left_logs(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of logs on brokers that are no replicas; some lead the partition."""
+        used = [one.subject for one in observations if self._in_use(one)]
+        others = f"; of others, {kind.now}" * (len(used) < len(observations))
+        now = f"{listed(used[:MOST])}: the broker leads the partition, or is in its ISR{others}" if used else kind.now
+        return evolve(kind, now=now, way_out=self._joined(self._of_strays(observations)))
 
     def _with_foreign_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of partitions without a live ISR member; Kafka elects no member that is not a replica."""

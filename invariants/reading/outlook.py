@@ -222,7 +222,9 @@ def _beyond(capture: Capture, inspection: Inspection, about: Topic | None) -> tu
         return is_about and (not brokers or not brokers.isdisjoint(focus.brokers))
 
     damage = {kind: places for kind, places in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
-    return tuple(kind.name for kind, places in damage.items() if not (is_covered(kind) and any(map(is_searched, places))))
+    return tuple(
+        kind.name for kind, places in damage.items() if not (is_covered(kind) and any(map(is_searched, places)))
+    )
 
 
 def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None, list[str]]:
@@ -619,8 +621,6 @@ def groups_of(
                 why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
             elif partition in topic.moving:  # logs that it removes may be the last copies
                 why = why or _moving(capture, topic, partition)
-            elif serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
-                why = why or "it is marked for deletion, and no controller has begun: decide whether it is wanted"
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
@@ -657,7 +657,9 @@ def _moving(capture: Capture, topic: Topic, partition: int) -> str:
 
 
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return what was written by hand that brokers do not know; empty if nothing shows it."""
+    """Return what was written by hand that brokers do not know, or no controller; empty if nothing shows it."""
+    if serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
+        return "it is marked for deletion, and no controller has begun: decide whether it is wanted"
     if leader_before_hand(capture, topic, partition) is not None:
         return "its state names another leader than its brokers do, or none"
     replicas = topic.partitions.get(partition, ())

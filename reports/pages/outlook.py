@@ -121,23 +121,27 @@ def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[fro
         return success
     if after == now:
         return ""
-    perhaps = [f"perhaps {success}"] if any(now) and not all(after) else []
-    return ", ".join([*([change] if (change := _change(describe, now, after, not perhaps)) else []), *perhaps])
+    if any(now) and not all(after):
+        return ", ".join([*_harm(describe, now, after), f"perhaps {success}"])
+    return _change(describe, now, after)
 
 
-def _change(
-    describe: Callable[[Iterable[str]], str],
-    now: frozenset[frozenset[str]],
-    after: frozenset[frozenset[str]],
-    told: bool = True,
-) -> str:
-    """Return what parts, named {}, have afterwards that they have not now; or, if it is to be told, what is over."""
+Violated = frozenset[frozenset[str]]
+"""The violated claims of a part, in each state that it may be in."""
+
+
+def _harm(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated) -> list[str]:
+    """Return what parts, named {}, have afterwards that they have not now."""
     certain = frozenset.intersection(*after) - frozenset.intersection(*now)
     possible = frozenset.union(*after) - frozenset.union(*now) - certain
     texts = [f"leaves {{}} with {describe(certain)}"] if certain else []
-    texts += [f"may leave {{}} with {describe(possible)}"] if possible else []
-    left = frozenset.union(*after)
+    return [*texts, *([f"may leave {{}} with {describe(possible)}"] if possible else [])]
+
+
+def _change(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated) -> str:
+    """Return what parts, named {}, have afterwards that they have not now; or what is over, if that is all."""
+    texts, left = _harm(describe, now, after), frozenset.union(*after)
     gone = frozenset.intersection(*now) - left
-    if told and not texts and any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
-        texts.append(f"gets {{}} rid of this: {describe(gone)}")
+    if not texts and any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
+        texts = [f"gets {{}} rid of this: {describe(gone)}"]
     return ", ".join(texts)

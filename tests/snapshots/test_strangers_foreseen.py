@@ -201,7 +201,7 @@ def test_a_leader_that_has_got_nothing_from_a_controller_does_not_lead() -> None
     snapshot["brokers"]["1"]["metadata_cache"] = {"brokers": [], "controller": None, "topics": {}}
     snapshot["controller"] = 2
     one = found(snapshot)["leader-does-not-lead"]
-    assert one.kind.cause == "broker 1 has got nothing from a controller since its start"
+    assert one.kind.cause == "broker 1 has got nothing from a controller since the start"
     assert one.kind.way_out.endswith("delete /controller")
 
 
@@ -262,7 +262,9 @@ def test_an_id_that_nothing_shows_is_not_passed_over() -> None:
     for broker in snapshot["brokers"].values():
         broker.update(dirs=None, log_dirs=[])
     notes = inspect_snapshot(json.dumps(snapshot).encode()).notes
-    assert any(note.startswith("Without topic id in ZooKeeper: orders. The next controller mints one") for note in notes)
+    assert any(
+        note.startswith("Without topic id in ZooKeeper: orders. The next controller mints one") for note in notes
+    )
 
 
 def test_records_that_are_not_shown_to_be_committed_are_not_said_to_be() -> None:

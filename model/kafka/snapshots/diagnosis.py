@@ -210,8 +210,8 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         )
     if unnamed := _may_have_lost_ids(capture):
         found.append(
-            f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs that have another id "
-            "refuse; whether they have one was not read."
+            f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs "
+            "that have another id refuse; whether they have one was not read."
         )
     if capture.patterns:
         patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
