@@ -83,10 +83,14 @@ def _events(outlook: Outlook) -> Iterator[str]:
 def _by_itself(outlook: Outlook) -> Iterator[str]:
     """Yield what the system does to parts before any event; what events do is compared with what is so after that."""
     alike: dict[str, list[str]] = {}
-    for number, after in enumerate(outlook.now):
-        world, first = outlook.problem.worlds[number], outlook.first[number]
+    seen = {name for kind in outlook.problem.inspection.by_kind() for name in kind.properties}
+    for number, (before, later) in enumerate(zip(outlook.first, outlook.now, strict=False)):
+        world = outlook.problem.worlds[number]
         if world.success:
             continue  # what becomes of it by itself, and what it was, is all the same
+        lasting = frozenset.union(*before) & frozenset.union(*later)
+        told = world.harms | seen | lasting  # what neither users notice nor the inspection names may be an assumption
+        first, after = (frozenset(violated & told for violated in each) for each in (before, later))
         effect = _change(outlook.problem.describe, first, after) or ("repairs {}" if any(first - after) else "")
         if effect and after != first:
             alike.setdefault(effect, []).append(world.name)
