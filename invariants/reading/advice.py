@@ -173,6 +173,7 @@ class Advice:
         }
         self._by_kind: Mapping[FindingKind, Callable[[FindingKind, Sequence[Observation]], FindingKind]] = {
             kinds.LEADER_DOES_NOT_LEAD: self._of_idle_leaders,
+            kinds.DOES_NOT_ANSWER: self._of_silent,
             kinds.NO_LIVE_ISR: self._with_foreign_isr,
             kinds.RECORDS_ARE_LOST: self._of_lost_records,
             **dict.fromkeys((kinds.DELETION_WAITS, kinds.DELETION_PENDING), self._of_deletions),
@@ -309,6 +310,12 @@ class Advice:
             f"{brokers(sorted(leaders))} {each(leaders, 'has', 'have')} got nothing from a controller since the start"
         )
         return evolve(kind, cause=cause, way_out=kinds.NO_METADATA.way_out, acts=kinds.NO_METADATA.acts)
+
+    def _of_silent(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of brokers that do not answer; one may be the controller."""
+        is_active = any(one.fields["broker"] == str(self.capture.controller) for one in observations)
+        more = f"; broker {self.capture.controller} is the controller: if it hangs, no leader is elected anywhere"
+        return evolve(kind, now=f"{kind.now}{more}") if is_active else kind
 
     def _of_lost_records(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of records that leaders lack: committed ones, if a high watermark shows it."""
@@ -1007,9 +1014,16 @@ class Advice:
         return f"{way_out}{but}{listed(older)}" if older else way_out
 
     def _sharing(self, own: Topic) -> list[str]:
-        """Return the other topics that have the id of a topic's znode."""
-        names = self.capture.shared_ids.get(own.topic_id or "", ())
-        return sorted(topic_label(name) for name in names if name != own.name) if own.name in names else []
+        """Return the other topics of which znodes or logs have the id of a topic's znode."""
+        names = {*self.capture.shared_ids.get(own.topic_id or "", ())} - {own.name}
+        logs = (
+            (t, identity)
+            for t in self.capture.topics.values()
+            for n in t.partitions
+            for _, identity in self._files(t, n)
+        )
+        names |= {topic.name for topic, identity in logs if topic.name != own.name and identity == own.topic_id}
+        return sorted(map(topic_label, names))
 
     def _others(self, own: Topic) -> list[str]:
         """Return the topics whose ids logs of a topic have."""

@@ -205,6 +205,13 @@ def test_a_leader_that_has_got_nothing_from_a_controller_does_not_lead() -> None
     assert one.kind.way_out.endswith("delete /controller")
 
 
+def test_a_controller_that_does_not_answer_may_elect_no_leader() -> None:
+    snapshot = alone()
+    answers(snapshot)
+    snapshot["brokers"]["1"]["metadata_cache"] = None
+    assert found(snapshot)["broker-does-not-answer"].kind.now.endswith("if it hangs, no leader is elected anywhere")
+
+
 def test_a_broker_that_is_down_becomes_controller_rather_than_the_only_isr_member() -> None:
     snapshot = alone()
     state(snapshot).update(isr=[1])
@@ -291,6 +298,14 @@ def test_no_controller_has_read_an_id_that_two_topics_have() -> None:
     one = found(snapshot)["topic-id-differs"]
     assert "fetch-by-id-refused" not in found(snapshot)
     assert one.kind.cause == "the znode of payments has the id of topic orders: a hand wrote it"
+
+
+def test_an_id_that_the_logs_of_another_topic_have_was_written_by_hand() -> None:
+    snapshot = cluster("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = IDS["payments"]
+    del snapshot["topics"]["payments"]["znode"]["topic_id"]
+    cause = found(snapshot)["fetch-by-id-refused"].kind.cause
+    assert cause == "the znode of orders has the id of topic payments: a hand wrote it"
 
 
 # Migrations.
