@@ -74,6 +74,9 @@ REASSIGN = "kafka-reassign-partitions.sh --execute"
 PLANNED = "kwalk diagnose --plan says"
 REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_IN_MEMORY)
 DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
+NOT_LED = "nothing else than that no leader serves it"
+"""What topic ids that differ do to a partition without a leader."""
+FAIL_OVER = "fail the controller over"
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3
@@ -168,6 +171,14 @@ class Advice:
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
             kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
         }
+        self._by_kind: Mapping[FindingKind, Callable[[FindingKind, Sequence[Observation]], FindingKind]] = {
+            kinds.LEADER_DOES_NOT_LEAD: self._of_idle_leaders,
+            kinds.DOES_NOT_ANSWER: self._of_silent,
+            kinds.NO_LIVE_ISR: self._with_foreign_isr,
+            kinds.RECORDS_ARE_LOST: self._of_lost_records,
+            **dict.fromkeys((kinds.DELETION_WAITS, kinds.DELETION_PENDING), self._of_deletions),
+            **dict.fromkeys(OF_STRAYS, self._of_left_logs),
+        }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.alone: dict[int, list[str]] = {}
@@ -185,7 +196,10 @@ class Advice:
         places = [self.logs[key] for one in seen if (key := _key(one)) is not None and key in self.logs]
         made = self._of_kind(kind, seen, places)
         if kind in DIFFERING and fetches_by_topic_id(self.capture.version):
-            made = evolve(made, now="nothing for consumers: the leader's log has the topic id that brokers hand out")
+            led = [one for one in seen if self._is_led(one)]
+            serves = "the leader's log has the topic id that brokers hand out"
+            where = f" of {listed([one.subject for one in led][:MOST])}" if led != seen else ""
+            made = evolve(made, now=f"nothing for consumers{where}: {serves}" if led else NOT_LED)
         if kind is kinds.ID_DIFFERS and places and self._is_sent_own_id(places):
             made = evolve(made, later=f"after the next failover of the controller, {made.later}")
         if kind in DIFFERING and all(self._can_lead(one) for one in seen):
@@ -211,14 +225,22 @@ class Advice:
         if self.capture.controller is None and "delete /controller" in made.way_out:
             way_out = made.way_out.replace("delete /controller", self._becomes_controller())
             made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
-        if not self.capture.live and "fail the controller over" in made.way_out:
-            way_out = made.way_out.replace("fail the controller over", "start brokers")
+        if self.capture.controller is None and self.capture.live and FAIL_OVER in made.way_out:
+            way_out = made.way_out.replace(FAIL_OVER, self._becomes_controller())
+            made = evolve(made, way_out=way_out, acts=made.acts | Act.RESTART)
+        if not self.capture.live and FAIL_OVER in made.way_out:
+            way_out = made.way_out.replace(FAIL_OVER, "start brokers")
             made = evolve(made, way_out=way_out, acts=made.acts | Act.START)
         first = [*self._first(kind, seen, made.acts), *self._alone(kind, seen)]
         way_out = "; ".join(["; but first ".join([made.way_out, *first]), *self._if_gone(kind, seen)])
         if self.capture.is_moving:
             way_out = way_out.replace(REASSIGN, f"{REASSIGN} --additional{self._later_tool()}")
         return evolve(made, way_out=way_out)
+
+    def _is_led(self, one: Observation) -> bool:
+        """Whether the partition of a finding has a leader that runs."""
+        state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
+        return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
 
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""
@@ -240,13 +262,13 @@ class Advice:
     def _of_kind(self, kind: FindingKind, observations: list[Observation], places: list[PartitionLogs]) -> FindingKind:
         """Return a kind with the way out of its own findings."""
         made = kind
-        if kind in OF_IDS and places:
+        if kind in self._by_kind:
+            made = self._by_kind[kind](kind, observations)
+        elif kind in OF_IDS and places:
             way_out = self._joined(self._remedies(places)) or kind.way_out
             made = evolve(kind, cause=self._cause(kind, places), way_out=self._with_states(way_out, places))
         elif kind is kinds.ID_MISSING and (named := list(self._written_ids(observations))):
             made = evolve(kind, way_out=f"{kind.way_out}: {listed(named)}")
-        elif kind in OF_STRAYS:
-            made = evolve(kind, way_out=self._joined(self._of_strays(observations)))
         elif kind in (kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(places)]))
         elif kind is kinds.STATE_IS_LOST:
@@ -266,14 +288,8 @@ class Advice:
         elif kind is kinds.CONTROLLER_EPOCH_BEHIND:
             above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
             made = evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
-        elif kind is kinds.NO_LIVE_ISR:
-            made = self._with_foreign_isr(kind, observations)
         elif kind is kinds.DISK_OF_ANOTHER and (former := self._former_cluster()):
             made = evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
-        elif kind is kinds.DELETION_PENDING:
-            made = evolve(kind, way_out=self._of_waiting_deletions(kind, observations))
-        elif kind is kinds.RECORDS_ARE_LOST:
-            made = evolve(kind, way_out="; ".join(self._saving(observations)))
         elif kind is kinds.DOWN_WITH_ANOTHER_ID:
             later = self._later_logs(observations)
             known = self._grouped(self._of_another_id, [one for one in observations if one.subject not in later])
@@ -283,6 +299,48 @@ class Advice:
         elif kind in (kinds.REASSIGNMENT, kinds.REASSIGNMENT_WAITS):
             made = evolve(kind, way_out="; ".join([kind.way_out, *self._of_moves(kind, observations)]))
         return made
+
+    def _of_idle_leaders(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of leaders that do not lead; one that no controller has informed does not by a restart."""
+        leaders = self._stopped(observations, leaders=True)
+        uninformed = {int(one.fields["broker"]) for one in self.observations if one.kind is kinds.NO_METADATA}
+        if not leaders <= uninformed:
+            return kind
+        cause = (
+            f"{brokers(sorted(leaders))} {each(leaders, 'has', 'have')} got nothing from a controller since the start"
+        )
+        return evolve(kind, cause=cause, way_out=kinds.NO_METADATA.way_out, acts=kinds.NO_METADATA.acts)
+
+    def _of_silent(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of brokers that do not answer; one may be the controller."""
+        is_active = any(one.fields["broker"] == str(self.capture.controller) for one in observations)
+        more = f"; broker {self.capture.controller} is the controller: if it hangs, no leader is elected anywhere"
+        return evolve(kind, now=f"{kind.now}{more}") if is_active else kind
+
+    def _of_lost_records(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of records that leaders lack: committed ones, if a high watermark shows it."""
+        title = kind.title.replace("committed records", "records, perhaps committed ones,")
+        is_shown = any(one.certain for one in observations)
+        return evolve(kind, title=kind.title if is_shown else title, way_out="; ".join(self._saving(observations)))
+
+    def _of_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of topics that are marked for deletion; brokers may serve them still."""
+        is_served, served = all(one.fields["served"] for one in observations), kinds.DELETION_NOT_BEGUN
+        if kind is kinds.DELETION_PENDING:
+            until = "brokers serve the topic until its reassignment has ended; none of its name can be created"
+            now = until if is_served else kind.now
+            return evolve(kind, now=now, way_out=self._of_waiting_deletions(kind, observations))
+        if not is_served:
+            return kind
+        way_out = kinds.UNWANTED_MARK + kind.way_out
+        return evolve(kind, now=served.now, later=served.later, cause=served.cause, way_out=way_out)
+
+    def _of_left_logs(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of logs on brokers that are no replicas; some lead the partition."""
+        used = [one.subject for one in observations if self._in_use(one)]
+        others = f"; of others, {kind.now}" * (len(used) < len(observations))
+        now = f"{listed(used[:MOST])}: the broker leads the partition, or is in its ISR{others}" if used else kind.now
+        return evolve(kind, now=now, way_out=self._joined(self._of_strays(observations)))
 
     def _with_foreign_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of partitions without a live ISR member; Kafka elects no member that is not a replica."""
@@ -342,7 +400,9 @@ class Advice:
         others = [b for b in self.capture.live if b not in self.alone]
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
-        return f"restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+        is_down = not others and any(one.kind is kinds.BROKER_DOWN for one in self.observations)
+        start = "start a broker that is down, as its way out says, or " * is_down
+        return f"{start}restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
 
     def _elects_none(self, one: Observation) -> bool:
         """Whether the ISR of a partition has no replica, and all its members and the leader are down.
@@ -487,18 +547,34 @@ class Advice:
         lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
+        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
         parts = [
-            f"do not start broker {broker}: {why}; find the disk with its log, or "
-            f"{'see how others get its place' if broker in lacking else 'follow kwalk diagnose --plan'}{own[broker]}"
+            f"do not start broker {broker}: {why}; find the disk with its log"
+            f"{', or see how others get its place' if broker in lacking else planned}{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*self._compared(), *self._in_order(late), *([way_out] if down - bad.keys() or not bad else [])]
+        parts += [*self._compared(), *self._in_order(late), *self._others_start(way_out, bad, down)]
         parts += starmap(_only_with_its_logs, unseen.items())
         if others:
             parts.append(
                 f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
             )
         return "; ".join(parts)
+
+    def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
+        """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
+        of_isr = kinds.NO_LIVE_ISR.way_out
+        others = down - {*bad, self.capture.kraft_controller}
+        if bad and way_out.startswith(of_isr):
+            unserved = (one for one in self.observations if one.kind is kinds.NO_LIVE_ISR)
+            states = (self.topics[one.fields["topic"]].states[int(one.fields["partition"])] for one in unserved)
+            others = others & {b for state in states for b in state.isr}
+        if bad and others:
+            which = f"start {brokers(sorted(others))}"
+            of_one = (text for text in (of_isr, kinds.BROKER_DOWN.way_out) if way_out.startswith(text))
+            way_out = which + way_out.removeprefix(text) if (text := next(of_one, None)) else way_out
+        if others or not bad:
+            yield way_out
 
     def _compared(self) -> Iterator[str]:
         """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
@@ -570,7 +646,7 @@ class Advice:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
                     yield f"{self._of_failing(one)}: until then no broker stays controller"
-            yield from self._last_copies(kinds.DELETION_WAITS)
+            yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
         if acts & Act.START:
             yield from self._last_copies(kinds.DELETION_PENDING)
 
@@ -596,7 +672,9 @@ class Advice:
             logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
             return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
         if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED):
-            return place is not None and place.partition not in place.topic.states
+            state = None if place is None else place.topic.states.get(place.partition)
+            is_led = state is not None and any(self.capture.brokers[b].alive for b in state.isr)
+            return place is not None and (state is None or (bool(acts & Act.START) and not is_led))
         return True
 
     def _of_failing(self, one: Observation) -> str:
@@ -733,11 +811,14 @@ class Advice:
             text = (
                 "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
             )
-            if where:
+            if where and not elected:
                 text = f"the records of {{}} may be on {listed(where)}: keep what is there"
             elif elected:
-                text = f"what only {brokers(isr)} had of {{}} is lost with an unclean election, of {elected}: "
-                text += "start no empty broker with its id before, as it would lead"
+                kept = f"may be on {listed(where)}: keep what is there; otherwise it " if where else ""
+                text = f"what only {brokers(isr)} had of {{}} {kept}is lost with an unclean election, of {elected}: "
+                is_elected = bool({*gone} & {*topic.partitions.get(number, ())})  # Kafka elects replicas only
+                text += "start no empty broker with its id before, as it would lead" if is_elected else ""
+                text = text.removesuffix(": ")
             name = f"{topic_label(topic.name)}-{number}"
             found.setdefault((condition, text), []).extend([name] * (name not in self.elsewhere))
         for (condition, text), names in (one for one in found.items() if one[1]):
@@ -748,19 +829,20 @@ class Advice:
         """Whether all brokers of a finding are down."""
         return not any(self.capture.brokers[int(b)].alive for b in one.fields["brokers"].split())
 
-    def _last_copies(self, marked: FindingKind) -> Iterator[str]:
+    def _last_copies(self, *marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
 
         A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
         replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
         """
-        waiting = [one.fields["topic"] for one in self.observations if one.kind is marked]
-        what = "the next controller" if marked is kinds.DELETION_WAITS else "its start"
+        waiting = [one.fields["topic"] for one in self.observations if one.kind in marked]
+        is_next = kinds.DELETION_WAITS in marked
+        what = "the next controller" if is_next else "its start"
         found: dict[tuple[str, ...], list[int]] = {}
         for broker in self.capture.hosts if waiting else ():
             have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
             names = tuple(topic_label(name) for name in waiting if name in have)
-            if names and (marked is kinds.DELETION_WAITS or not broker.alive):
+            if names and (is_next or not broker.alive):
                 found.setdefault(names, []).append(broker.id)
         for names, hosts in found.items():
             was, it = each(names, "it was", "they were"), each(names, "it", "them")
@@ -819,6 +901,10 @@ class Advice:
                 f"the logs of {topic_label(topic.name)} have the id of topic {listed(others)}: directories were copied "
                 "from it, or a hand wrote the id"
             )
+        shared = [(place.topic, names) for place in places if (names := self._sharing(place.topic))]
+        if shared and len(shared) == len(places):
+            topic, names = shared[0]
+            return f"the znode of {topic_label(topic.name)} has the id of topic {listed(names)}: a hand wrote it"
         created_again = [place for place in places if place.lineages.earlier]
         if created_again:
             topic = created_again[0].topic
@@ -828,6 +914,11 @@ class Advice:
                 f"data version {topic.version}{again}): ZooKeeper was lost, or the topic was removed while a broker "
                 "was down, or by hand"
             )
+        if kind is kinds.REPLICA_REFUSES and all(self._has_own_id(place) for place in places):
+            return (
+                "the broker has the log of an earlier topic of the name, or one with an id that the topic had before: "
+                "other replicas have ZooKeeper's"
+            )
         changed = [place.topic for place in places if place.topic.version > 1]
         if changed and kind.cause == kinds.ERASED:
             topic = changed[0]
@@ -836,6 +927,10 @@ class Advice:
                 "creation. Or the topic was created again: the snapshot does not show which"
             )
         return kind.cause
+
+    def _has_own_id(self, place: PartitionLogs) -> bool:
+        """Whether a replica is shown to have ZooKeeper's topic id."""
+        return any(identity == place.topic.topic_id for _, identity in self._files(place.topic, place.partition))
 
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
@@ -920,6 +1015,18 @@ class Advice:
         but = "; but first write what is older than the logs, "
         return f"{way_out}{but}{listed(older)}" if older else way_out
 
+    def _sharing(self, own: Topic) -> list[str]:
+        """Return the other topics of which znodes or logs have the id of a topic's znode."""
+        names = {*self.capture.shared_ids.get(own.topic_id or "", ())} - {own.name}
+        logs = (
+            (t, identity)
+            for t in self.capture.topics.values()
+            for n in t.partitions
+            for _, identity in self._files(t, n)
+        )
+        names |= {topic.name for topic, identity in logs if topic.name != own.name and identity == own.topic_id}
+        return sorted(map(topic_label, names))
+
     def _others(self, own: Topic) -> list[str]:
         """Return the topics whose ids logs of a topic have."""
         found = {other_topic_of(self.capture, own, identity) for identity in self._ids(own) - {own.topic_id}}
@@ -939,12 +1046,15 @@ class Advice:
         return found
 
     def _only_in_unread(self, topic: Topic) -> list[int]:
-        """Return the replicas that the snapshot has no logs of, if no other log has ZooKeeper's id."""
-        ids = {identity for n in topic.partitions for _, identity in self._files(topic, n)}
-        if not ids or topic.topic_id in ids:
-            return []
-        replicas = {(b, n) for n, members in topic.partitions.items() for b in members}
-        return sorted({b for b, n in replicas if not self.capture.shows(b, topic.name, n)})
+        """Return the replicas that the snapshot has no logs of, where no other log of the partition has ZooKeeper's id.
+
+        Where no log of the topic has it, the replicas of partitions of which no log is shown count as well.
+        """
+        ids = {number: {identity for _, identity in self._files(topic, number)} for number in topic.partitions}
+        known = set[str]().union(*ids.values())
+        is_nowhere = bool(known) and topic.topic_id not in known
+        open_ = [n for n, held in ids.items() if topic.topic_id not in held and (held or is_nowhere)]
+        return sorted({b for n in open_ for b in topic.partitions[n] if not self.capture.shows(b, topic.name, n)})
 
     def _removing_ids(self, place: PartitionLogs) -> str:
         """Return how the logs of a topic take the id that the controller sends: those that have another one."""
@@ -1443,16 +1553,24 @@ class Advice:
     def _of_moves(self, kind: FindingKind, observations: Iterable[Observation]) -> Iterator[str]:
         """Yield what to do about reassignments: added replicas, whose logs a cancellation deletes, may be the last."""
         kept: dict[str, list[str]] = {}
+        led, without = set[str](), list[str]()
         for one in observations:
             topic = self.capture.topics[one.fields["topic"]]
             numbers = [int(one.fields["partition"])] if "partition" in one.fields else topic.moving
             for number in sorted({*numbers} & {*topic.partitions}):
-                now = reassignment_of(self.capture, topic, number)
+                now, name = reassignment_of(self.capture, topic, number), f"{topic_label(topic.name)}-{number}"
+                led.update([name] * now.is_led)
+                without += [name] * (number in topic.states and not now.is_led)
                 if now.added and not now.may_be_cancelled:
                     added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
                     why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
-                    kept.setdefault(why, []).append(f"{topic_label(topic.name)}-{number}")
-        if kind is kinds.REASSIGNMENT_WAITS:
+                    kept.setdefault(why, []).append(name)
+        if without:
+            yield f"nothing of {listed(without[:MOST])} is copied before a broker of the ISR leads: see to that first"
+        refusing = (one for one in self.observations if one.kind is kinds.REPLICA_REFUSES)
+        if refused := [one.subject for one in refusing if one.subject in led]:
+            yield f"{listed(refused[:MOST])} waits for a replica that refuses the topic id: see to that first"
+        if kind is kinds.REASSIGNMENT_WAITS and (led or not without):
             cancel = "" if kept else f", or cancel the reassignment (--cancel{self._later_tool()})"
             yield (
                 "if it is gone for good, reassign the partition to live ISR members and other brokers that run "
@@ -1509,6 +1627,13 @@ class Advice:
                     "otherwise move the directory away while the broker is stopped"
                 )
 
+    def _in_use(self, one: Observation) -> list[int]:
+        """Return the brokers of a stray log that lead the partition, or are in its ISR."""
+        topic, number = self.capture.topics.get(one.fields["topic"]), int(one.fields["partition"])
+        state = None if topic is None else topic.states.get(number)
+        members = () if state is None else (state.leader, *state.isr)
+        return [int(b) for b in one.fields.get("brokers", "").split() if int(b) in members]
+
     def _of_stray(self, one: Observation) -> str:
         """Return what to do about a stray log: while no live broker leads the partition it may be the last copy."""
         topic = self.capture.topics.get(one.fields["topic"])
@@ -1521,10 +1646,10 @@ class Advice:
         place = self.logs.get((one.fields["topic"], number))
         if place is not None and place.is_created_again and {*map(int, hosts)} & {*place.kept}:
             return f"leave {one.subject} on {where} as it is, until you have chosen which records it is to have"
-        members = [b for b in hosts if state is not None and int(b) in (state.leader, *state.isr)]
+        members = self._in_use(one)
         if members:
             return (
-                f"leave {one.subject} on {brokers(map(int, members))} as it is: the broker leads the partition or is "
+                f"leave {one.subject} on {brokers(members)} as it is: the broker leads the partition or is "
                 "in the ISR, and other replicas may lack its records; first make it a replica"
             )
         bare = [] if topic is None else members_without_log(self.capture, topic, number)

@@ -1067,6 +1067,23 @@ DELETION_WAITS = FindingKind(
     grep=("grep 'Halted deletion of topics' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
+UNWANTED_MARK = (
+    "if the topic is wanted, delete its mark in /admin/delete_topics, and then /controller, before a broker starts or "
+    "stops: this controller may go on with the deletion, the next one does not know of it. If it is not wanted, "
+)
+DELETION_NOT_BEGUN = evolve(
+    DELETION_WAITS,
+    name="deletion-has-not-begun",
+    title="a topic is marked for deletion, and brokers serve it",
+    now="clients use the topic as before: no controller has begun to delete it",
+    later="the next controller begins, or this one when a broker starts: logs on running brokers go at once (with "
+    "delete.topic.enable=false the mark goes, and the topic stays)",
+    way_out=f"{UNWANTED_MARK}take another snapshot after a minute, and if it shows the same, delete /controller",
+    log="none: controller.log has no line about it since the mark, such as: Starting topic deletion for topics …",
+    cause="the mark was written just now; or the controller has missed it; or it has waited with the name since an "
+    "earlier deletion",
+    grep=("grep 'Starting topic deletion for topics' logs/controller.log*",),
+)
 UNREGISTERED = FindingKind(
     "broker-not-registered",
     LATENT,
@@ -1390,6 +1407,7 @@ KINDS = (
     IDS_NOT_READ,
     FOREIGN_ISR,
     DELETION_WAITS,
+    DELETION_NOT_BEGUN,
     DELETION_PENDING,
     REASSIGNMENT_WAITS,
     REASSIGNMENT_IDLE,

@@ -35,7 +35,6 @@ from kwalk.model.kafka.snapshots.capture import (
     topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
-    MOST_NAMES,
     agrees_in_memory,
     assigns_ids_at_once,
     brokers,
@@ -44,6 +43,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     failing_failovers,
     fetches_by_topic_id,
+    files_of,
     has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
@@ -54,7 +54,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     may_hold_another_id,
     refuses_later_epochs,
     served_as,
+    serves_marked,
     topics_created_again,
+    topics_in_words,
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
@@ -149,6 +151,8 @@ class Findings:
     def observations(self) -> Iterator[Observation]:
         if is_led_by_kraft(self.capture):  # the properties are about the controller of ZooKeeper mode
             yield from self._of_disks()
+            for broker in self.capture.brokers.values():
+                yield from self._of_broker_down(broker)
             yield from self._unserved_in_kraft()
             yield from self._of_migration()
             return
@@ -180,8 +184,7 @@ class Findings:
             yield _observation(kinds.CONTROLLER_IS_SILENT, "/controller", text, broker=actual)
         for broker in self.capture.brokers.values():
             yield from self._of_broker_files(broker)
-            if not broker.alive and broker.id != self.node:
-                yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
+            yield from self._of_broker_down(broker)
             yield from self._of_cache(broker)
             named = broker.cache.controller if broker.alive and broker.cache else None
             if named is not None and actual in self.capture.live and named != actual and not is_silent:
@@ -204,6 +207,10 @@ class Findings:
                     seen.add(broken.property)
                     shown = "there is no /controller" if number is None else f"/controller names broker {number}"
                     yield _observation(kinds.NO_CONTROLLER, "/controller", shown)
+
+    def _of_broker_down(self, broker: Broker) -> Iterator[Observation]:
+        if not broker.alive and broker.id != self.node:
+            yield _observation(kinds.BROKER_DOWN, f"broker {broker.id}", "does not run", broker=broker.id)
 
     @cached_property
     def unknown(self) -> frozenset[int]:
@@ -267,7 +274,7 @@ class Findings:
         lost, id_ = lost_topics(self.capture), self.capture.cluster_id or "nothing"
         if not lost:
             return
-        names = listed([*map(topic_label, lost[:MOST_NAMES]), *_more(lost)])
+        names = topics_in_words(lost)
         again = topics_created_again(self.capture)
         if not {name for name, _ in self.situations.hosts} & {*self.capture.topics}:
             text = f"has none of the topics of the logs: {names}; /cluster/id has {id_}"
@@ -275,9 +282,7 @@ class Findings:
             return
         text = f"has not, of the topics of the logs: {names}; /cluster/id has {id_}"
         if again:
-            text += (
-                f"; created again over earlier logs: {listed([*map(topic_label, again[:MOST_NAMES]), *_more(again)])}"
-            )
+            text += f"; created again over earlier logs: {topics_in_words(again)}"
         one = _observation(kinds.SOME_TOPICS_ARE_LOST, "/brokers/topics", text, topics=" ".join(lost))
         yield evolve(one, certain=False)
 
@@ -475,11 +480,16 @@ class Findings:
         waits = [brokers(down)] if down else []
         waits += [f"a failed disk of {brokers(failed)}"] if failed else []
         waits += [f"the reassignment of {in_words(label, sorted(topic.moving))}"] if topic.moving else []
-        if waits:
-            fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
+        is_served = serves_marked(self.capture, topic)
+        fields = {"topic": topic.name, "brokers": " ".join(map(str, down)), "disks": " ".join(map(str, failed))}
+        fields["served"] = "yes" * is_served
+        if is_served and waits and not topic.moving:
+            text = "is in /admin/delete_topics, and brokers answer with its leaders"
+            yield _observation(kinds.DELETION_NOT_BEGUN, label, text, topic=topic.name)
+        elif waits:
             yield _observation(kinds.DELETION_PENDING, label, f"waits for {listed(waits)}", **fields)
         elif any(b.property == "deletion_terminates" for p in places for b in self._broken(p)):
-            yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", topic=topic.name)
+            yield _observation(kinds.DELETION_WAITS, label, "is in /admin/delete_topics", **fields)
 
     def _of_ids_not_read(self, topic: Topic) -> Iterator[Observation]:
         """Topic ids of later releases: brokers that run read none, and an upgrade compares them."""
@@ -515,6 +525,8 @@ class Findings:
         by_property: dict[str, list[Broken]] = {}
         for broken in self._broken(place):
             by_property.setdefault(broken.property, []).append(broken)
+        if place.topic.topic_id in self.capture.shared_ids and self.capture.controller in self.capture.live:
+            by_property.pop(REFUSES, None)  # no controller has read this id (ControllerContext.addTopicId)
         if self._refuses_unnamed(place):
             by_property.setdefault(REFUSES, []).append(Broken(REFUSES))
         situation = place.observed.situation
@@ -625,14 +637,14 @@ class Findings:
                 foreign = _held(place) - {place.topic.topic_id}
                 kind = kinds.LEADER_REFUSES if foreign else kinds.LEADER_REFUSES_IN_MEMORY
                 kind = kinds.LEADER_REFUSES_MIXED if mixed else kind
-                cause = f"; {_ids(place)}"
+                cause = f"; {self._ids(place)}"
             serves_earlier = leader in ahead or self._may_lead_on(place)
             serves_earlier &= self._hosted(place, leader) is None
             unserved = [evolve(b, certain=b.certain and not serves_earlier) for b in broken["partition_servable"]]
             yield self._observed(kind, place, _leader(place) + cause, unserved)
             return True
         if REFUSES in broken:
-            text = f"{_isr(place)}; {_ids(place)}"
+            text = f"{_isr(place)}; {self._ids(place)}"
             kind = kinds.FETCH_REFUSED_MIXED if mixed else kinds.FETCH_REFUSED
             kind = kinds.FETCH_REFUSED_IN_MEMORY if _forgets_ids(place) else kind
             yield self._observed(kind, place, text, broken[REFUSES])
@@ -831,7 +843,7 @@ class Findings:
             log = self.capture.directory(b, place.topic.name, place.partition)
             watermark = None if log is None else log.high_watermark
             is_shown = watermark is not None and watermark > offset
-            committed = "committed " * (is_shown or watermark is None)
+            committed = "committed " * is_shown
             text = f"broker {b} has {committed}records from offset {offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
             if watermark is not None and not is_shown:
@@ -964,7 +976,7 @@ class Findings:
         if differing and worse.isdisjoint(broken):
             kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
             kind = kinds.ID_DIFFERS_IN_MEMORY if _forgets_ids(place) else kind
-            yield from self._on_brokers(kind, place, differing, f"{{}}; {_ids(place)}")
+            yield from self._on_brokers(kind, place, differing, f"{{}}; {self._ids(place)}")
         if "context_agrees" in broken and sent is not None and place.topic.topic_id not in (None, sent):
             text = f"sends {sent}; ZooKeeper has {place.topic.topic_id}"
             yield self._observed(kinds.ID_SENT, place, text)
@@ -989,6 +1001,18 @@ class Findings:
                 held, asked = log.topic_id if log else None, cache.topic_ids.get(name)
                 return agrees is False or (agrees is None and None not in (held, asked) and held != asked)
         return False
+
+    def _ids(self, place: _Place) -> str:
+        """Describe the topic ids of ZooKeeper and of the files of replicas that the snapshot shows."""
+        shown = files_of(self.capture, place.topic, place.partition)
+        held = {identity for identity in shown.values() if identity is not None}
+        files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
+        own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
+        unread = [b for b in place.topic.partitions.get(place.partition, ()) if not self._shows(b, place)]
+        return f"ZooKeeper has {own}, {files}" + f"; that of {brokers(unread)} was not read" * bool(unread)
+
+    def _shows(self, broker: int, place: _Place) -> bool:
+        return self.capture.shows(broker, place.topic.name, place.partition)
 
     # Observations.
 
@@ -1121,10 +1145,6 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
     return found.fact if found.relation is Relation.DIVERGED else ""
 
 
-def _more(names: Sequence[str]) -> list[str]:
-    return [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
-
-
 def _on_failed_disks(failed: Sequence[int]) -> str:
     return f"the log is on a failed disk of {brokers(failed)}, which run{'s' * (len(failed) == 1)}"
 
@@ -1199,14 +1219,6 @@ def _held(place: _Place) -> set[str]:
     """Return the topic ids in the partition.metadata of the partition's replicas."""
     known = place.observed.situation.brokers
     return {place.observed.ids[one.file] for one in known if one.file is not None and one.replica}
-
-
-def _ids(place: _Place) -> str:
-    """Describe the topic ids of ZooKeeper and of the replicas' files."""
-    held = _held(place)
-    files = f"partition.metadata {listed(sorted(held))}" if held else "no partition.metadata"
-    own = f"the id {place.topic.topic_id}" if place.topic.topic_id else "no id"
-    return f"ZooKeeper has {own}, {files}"
 
 
 def _forgets_ids(place: _Place) -> bool:

@@ -123,6 +123,9 @@ HAZARDS = (
         Act.FAIL_OVER | Act.START,
         "see to the mark for deletion of {}, whose logs may be later",
     ),
+    Hazard(
+        (kinds.DELETION_NOT_BEGUN,), Act.START | Act.STOP, "see to the mark for deletion of {}, which brokers serve"
+    ),
     Hazard((kinds.RECORDS_ELSEWHERE,), Act.ANY, "see to {}, whose records are on brokers that are no replicas"),
     Hazard(
         (kinds.ORPHANED_LOG,),

@@ -58,6 +58,15 @@ SOURCE = "Read in Kafka's source; not tried on brokers."
 DIRECTORIES_LEVEL = 17
 """The level of metadata.version 3.7-IV2, from which on brokers register their log directories (MetadataVersion)."""
 RECOVER = "`kwalk diagnose --plan` plans what to write to ZooKeeper, and whether to restart KRaft's controller"
+OWN_LOG = {
+    False: "If the log is the topic's own, as its id was erased, or the log has none, write KRaft's id into its "
+    "partition.metadata while the broker is stopped, on every replica; move other logs away then, before the broker "
+    "starts in KRaft mode",
+    True: "Where KRaft does not have the partition, or not this replica, no id helps: move the directory away while "
+    "the broker is stopped, before it starts in KRaft mode, and see whether anybody needs its records",
+}
+"""What to do with a log that goes when its broker starts in KRaft mode, by whether KRaft lacks such a replica."""
+ZOOKEEPER_ONLY = "is in ZooKeeper only, and does not exist for brokers"
 COMPARISON = (migration.comparison_ends, migration.zookeeper_catches_up)
 RESTARTS = ("finalized-too-early", "brokers-in-zookeeper-mode")
 """The consequences whose way out is that brokers restart in KRaft mode."""
@@ -694,13 +703,15 @@ class _Migrating:
                 basis="Kafka's documentation.",
             )
         elif places:
+            is_more = all(place.endswith(ZOOKEEPER_ONLY) for place in places)
+            title = "ZooKeeper does not have what KRaft has: a rollback would lose it"
             yield Consequence(
                 "rollback-loses",
                 LOSES,
-                "ZooKeeper does not have what KRaft has: a rollback would lose it",
+                "ZooKeeper has what KRaft does not have: a rollback would bring it back" if is_more else title,
                 tuple(places),
                 "After a rollback the cluster goes on with what ZooKeeper has. KRaft writes each change to ZooKeeper; "
-                "what is not there was changed since, or a write failed.",
+                "what differs was changed since, or by an old client, or a write failed.",
                 f"take another snapshot; if it shows the same: {RECOVER}",
                 basis=SOURCE,
             )
@@ -731,10 +742,10 @@ class _Migrating:
                     yield f"{label}-{number}: {text}"
         for name, topic in self.capture.topics.items():
             if name not in image.topics:
-                yield f"{topic_label(name)}: is in ZooKeeper only, and does not exist for brokers"
+                yield f"{topic_label(name)}: {ZOOKEEPER_ONLY}"
                 continue
             for number in sorted({*topic.partitions, *topic.states} - {*image.topics[name].partitions}):
-                yield f"{topic_label(name)}-{number}: is in ZooKeeper only, and does not exist for brokers"
+                yield f"{topic_label(name)}-{number}: {ZOOKEEPER_ONLY}"
         for name in self.capture.deleting:
             if name in image.topics:
                 yield f"{topic_label(name)}: is in /admin/delete_topics: ZooKeeper's controller would delete it"
@@ -770,7 +781,7 @@ class _Migrating:
     def _strays(self) -> Iterator[Consequence]:
         """Logs that have no place in the image: brokers remove them at their next start in KRaft mode."""
         rules, topics = documented_migration(self.capture.version), {t.name: t for t in topics_of_kraft(self.capture)}
-        places = []
+        places, lacks = [], set[bool]()
         for broker in self.capture.brokers.values():
             if not broker.seen:
                 continue
@@ -791,6 +802,7 @@ class _Migrating:
                 if fate is not Fate.KEPT:
                     has = f"the id {directory.topic_id}" if directory.topic_id else "no topic id"
                     wants = _wanted(known, int(number), broker.id)
+                    lacks.add(replicas is None or broker.id not in replicas)
                     places.append(
                         f"{topic_label(topic)}-{number} on broker {broker.id}: has {has}; {wants}; it {fate.value}"
                     )
@@ -801,9 +813,7 @@ class _Migrating:
                 "a log has no place in KRaft's image: its broker removes it when it starts in KRaft mode",
                 tuple(places),
                 "If the other replicas have the same, the topic loses its records.",
-                "keep the directory. If the log is the topic's own, as its id was erased, or the log has none, write "
-                "KRaft's id into its partition.metadata while the broker is stopped, on every replica; move other logs "
-                "away then, before the broker starts in KRaft mode",
+                "keep the directory. " + ". ".join(OWN_LOG[lack] for lack in sorted(lacks)),
                 (*STOP, move_away(["DIRECTORY"]), *START),
                 "Seen on brokers of 3.9.0 (set aside) and 3.5.2 (deleted).",
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import evolve
 
@@ -12,12 +13,13 @@ from kwalk.invariants.reading.outlook import damaged_topics, first_modelled
 from kwalk.model.kafka.broker.log import Commit, Record
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS
 from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.diagnosis import listed
 from kwalk.model.kafka.snapshots.initial_state import InferredMemory, InferredState, arrange, focus_on, infer
 from kwalk.model.kafka.snapshots.migration import migrating_release
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import Reading, UsageError
-from kwalk.model.language.inspection import Severity
+from kwalk.model.language.inspection import Prognosis, Severity
 from kwalk.model.language.scenario import Steps
 
 BOUNDS = {"failovers": 0, "records": 1, "strays": 1, "requests": 6, "events": 6, "leader_epochs": 9}
@@ -27,6 +29,8 @@ FACTS = (
     "The operator restarts one broker after the other, and waits each time until no replica is about to join the ISR; "
     "--flag patient_operator=off is one who does not wait.",
 )
+HARMS = (Prognosis.LOSES, Prognosis.STUCK)
+"""What says without a search that a migration is not safe."""
 CLAIMS = (
     "acknowledged_record_survives_migration",
     "live_log_is_not_set_aside",
@@ -46,7 +50,9 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
             "The cluster migrates already, or an attempt has left /migration, and a search begins before that. Leave "
             "out --forecast."
         )
-    damaged = damaged_topics(capture, inspect_capture(capture))
+    inspection = inspect_capture(capture)
+    damaged = damaged_topics(capture, inspection)
+    harms = [one.name for each in inspection.prospects for one in each.consequences if one.prognosis in HARMS]
     capture = evolve(capture, version=migrating_release(capture.version))
     names = [name for name in (*damaged, *sorted(capture.topics)) if name in capture.topics]
     topic, left = first_modelled(capture, names)
@@ -64,7 +70,7 @@ def read_migration(source: str | os.PathLike[str] | bytes) -> Reading:
         flags={"patient_operator": True},
         facts=(*left, *reading.facts, *FACTS),
         properties=CLAIMS,
-        diagnose=conclude,
+        diagnose=partial(conclude, harms=tuple(harms)),
     )
 
 
@@ -103,8 +109,14 @@ def _arrange(cluster: Cluster, inferred: InferredState) -> None:
                 context.leadership[number].isr = znode.states[number].isr
 
 
-def conclude(steps: Steps | None) -> tuple[str, ...]:
-    """Return what the search adds: whether a migration as it is documented loses something."""
-    if steps is None:
-        return ("The search found no way in which a migration loses records of this topic within its bounds.",)
-    return ("A migration loses records: `kwalk diagnose --migration` says which, and what to do before it.",)
+def conclude(steps: Steps | None, harms: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what the search adds: whether a migration as it is documented loses something.
+
+    Args:
+        steps: The search's steps to a violation, or None if it found none.
+        harms: The names of what a migration loses, or stops at, without a search.
+    """
+    if steps is not None:
+        return ("A migration loses records: `kwalk diagnose --migration` says which, and what to do before it.",)
+    others = f" A migration is not safe: `kwalk diagnose --migration` says why ({listed(harms)})." if harms else ""
+    return (f"The search found no way in which a migration loses records of this topic within its bounds.{others}",)

@@ -50,8 +50,10 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     listed,
     marks_refused_logs_offline,
     refused_at_start,
+    serves_marked,
     unseen,
 )
+from kwalk.model.kafka.snapshots.initial_state import focus_on
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members
 from kwalk.model.kafka.snapshots.procedures import (
     LOSSY,
@@ -64,7 +66,7 @@ from kwalk.model.kafka.snapshots.procedures import (
 from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
-from kwalk.model.language.inspection import FindingKind, Inspection, Severity
+from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.recovery import Problem, Procedure, World
 
 OF_RECORDS = (
@@ -97,7 +99,7 @@ HARMS = (
 PHRASES = {
     "partition_servable": "no working leader",
     "partition_has_a_live_isr_member": "no leader until a broker of the ISR starts",
-    "leader_answers_fetches_by_id": "nothing for consumers that fetch by topic id",
+    "leader_answers_fetches_by_id": "a leader that refuses fetches by topic id",
     "replicas_converge": "a replica that stays out of the ISR",
     "partition_gets_a_leader": "no leader yet",
     "no_partition_lost": "a lost partition",
@@ -105,7 +107,7 @@ PHRASES = {
     "no_divergence": "replicas in the ISR with different records",
     "committed_records_are_kept": "acknowledged records that are lost",
     "last_copies_are_kept": "records whose last copy is gone",
-    "down_replica_fits": "a broker that is down and has a log of another topic",
+    "down_replica_fits": "a broker that is down and has a log with another topic id",
     "replica_id_matches_zookeeper": "replicas with another topic id than ZooKeeper",
     "topic_has_an_id": "no topic id in ZooKeeper",
     "context_agrees": "a controller that sends another topic id than ZooKeeper has",
@@ -150,7 +152,7 @@ def describe(violated: Iterable[str]) -> str:
     """Return what a partition has that violates these claims; what follows from a worse one is left out."""
     found = set(violated)
     if "partition_servable" in found:
-        found -= {"replicas_converge", "replica_id_matches_zookeeper"}
+        found -= {"replicas_converge", "replica_id_matches_zookeeper", "leader_answers_fetches_by_id"}
     names = [name for name in (*PHRASES, *sorted(found)) if name in found]
     return listed([PHRASES.get(name, name) for name in dict.fromkeys(names)])
 
@@ -196,7 +198,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
         if one.kind.severity is Severity.BROKEN and topic is not None and one.fields.get("topic") == topic.name
     ]
     violated = {name for one in broken for name in one.kind.properties}
-    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(inspection, topic))
+    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(capture, inspection, topic))
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
     deletions = _deletions(capture, inspection)
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
@@ -207,13 +209,22 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     return evolve(reading, facts=(*left, *events, *waiting, *reading.facts), problems=problems)
 
 
-def _beyond(inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
+def _beyond(capture: Capture, inspection: Inspection, about: Topic | None) -> tuple[str, ...]:
     """Return the kinds of damage that a search about a topic is not about: no model has them, or only others do."""
-    found = inspection.by_kind()
-    topics = {kind: {one.fields.get("topic") for one in places} for kind, places in found.items()}
-    searched = {None, None if about is None else about.name}
-    damage = (kind for kind in found if kind.severity is not Severity.NOTE)
-    return tuple(kind.name for kind in damage if not is_covered(kind) or searched.isdisjoint(topics[kind]))
+    focus = None if about is None else focus_on(capture, about)
+
+    def is_searched(one: Observation) -> bool:
+        topic, number = one.fields.get("topic"), one.fields.get("partition")
+        if focus is None or topic is None:
+            return topic is None
+        brokers = {int(b) for b in one.fields.get("brokers", "").split()}
+        is_about = topic == focus.topic.name and (number is None or int(number) in focus.partitions)
+        return is_about and (not brokers or not brokers.isdisjoint(focus.brokers))
+
+    damage = {kind: places for kind, places in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
+    return tuple(
+        kind.name for kind, places in damage.items() if not (is_covered(kind) and any(map(is_searched, places)))
+    )
 
 
 def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None, list[str]]:
@@ -318,8 +329,18 @@ def _of_lost_topics(inspection: Inspection) -> str:
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:
-    found = list(dict.fromkeys(part.choice.premise for part in parts if part.choice.premise))
-    return listed(found) if found else ""
+    known = tuple(parts)
+    found = list(dict.fromkeys(part.choice.premise for part in known if part.choice.premise))
+    bare = [part.name for part in known if _has_lost_its_logs(part)]
+    return _joined(listed(found) if found else "", f"if the records of {listed(bare)} are given up" if bare else "")
+
+
+def _has_lost_its_logs(part: ClusterPart) -> bool:
+    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it."""
+    situation = part.observed.situation
+    is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
+    was_led = situation.has_state and part.topic.states[part.partitions[0]].leader_epoch > 0
+    return is_gone and was_led and not any(one.in_isr and one.alive for one in situation.brokers)
 
 
 def _marked(capture: Capture) -> str:
@@ -382,7 +403,9 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     for part in parts:
         others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
         label = topic_label(part.topic.name)
-        if others and not part.choice.keeps:
+        if _has_lost_its_logs(part):
+            given_up[f"{part.name} had"] = None
+        elif others and not part.choice.keeps:
             given_up[f"topic {label} has now"] = None
         elif others and part.choice.premise.startswith(KEEPING):
             given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
@@ -415,8 +438,10 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
     only then an empty one takes its place.
     """
     if any(one.name.startswith(LOSSY) for one in first.procedures):
+        members = {b for part in parts for b in _isr(part.observed)}
+        saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
-        kept = tuple(one for one in _without(first, START_BROKER) if one.name not in empty)
+        kept = tuple(one for one in first.procedures if one.name not in saving | empty)
         left = _losing(evolve(first, procedures=kept, what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
         for begin in GONE:
@@ -632,7 +657,9 @@ def _moving(capture: Capture, topic: Topic, partition: int) -> str:
 
 
 def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return what was written by hand that brokers do not know; empty if nothing shows it."""
+    """Return what was written by hand that brokers do not know, or no controller; empty if nothing shows it."""
+    if serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
+        return "it is marked for deletion, and no controller has begun: decide whether it is wanted"
     if leader_before_hand(capture, topic, partition) is not None:
         return "its state names another leader than its brokers do, or none"
     replicas = topic.partitions.get(partition, ())

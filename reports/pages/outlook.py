@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
@@ -64,6 +64,7 @@ def _events(outlook: Outlook) -> Iterator[str]:
 
     Where parts were left out, the parts are named to which nothing happens.
     """
+    yield from _by_itself(outlook)
     alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     by_event: dict[WhatIf, dict[int, frozenset[frozenset[str]]]] = {}
     for event in outlook.events:
@@ -77,6 +78,28 @@ def _events(outlook: Outlook) -> Iterator[str]:
         likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)
         names = [f"{_or([title for title, likely in titles if likely == one])} ({one})" for one in likelihoods]
         yield f"If {_or(names)}: {'; '.join(effects)}."
+
+
+def _by_itself(outlook: Outlook) -> Iterator[str]:
+    """Yield what the system does to parts before any event; what events do is compared with what is so after that."""
+    alike: dict[str, list[str]] = {}
+    seen = {name for kind in outlook.problem.inspection.by_kind() for name in kind.properties}
+    for number, (before, later) in enumerate(zip(outlook.first, outlook.now, strict=False)):
+        world = outlook.problem.worlds[number]
+        if world.success:
+            continue  # what becomes of it by itself, and what it was, is all the same
+        lasting = frozenset.union(*before) & frozenset.union(*later)
+        told = world.harms | seen | lasting  # what neither users notice nor the inspection names may be an assumption
+        first, after = (frozenset(violated & told for violated in each) for each in (before, later))
+        effect = _change(outlook.problem.describe, first, after) or ("repairs {}" if any(first - after) else "")
+        if effect and after != first:
+            alike.setdefault(effect, []).append(world.name)
+    effects = [effect.replace("{}", listed(parts)) for effect, parts in alike.items()]
+    if effects:
+        yield (
+            f"By itself the system {'; '.join(effects)}, unless another snapshot shows the same as this one. What "
+            "events do comes after that."
+        )
 
 
 def _or(names: Sequence[str]) -> str:
@@ -97,21 +120,32 @@ def _effects(outlook: Outlook, what_if: WhatIf, outcomes: Mapping[int, frozenset
 def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[frozenset[str]]) -> str:
     """Return what an event does to one part, with {} for its name; empty if nothing."""
     now, describe = outlook.now[number], outlook.problem.describe
+    success = outlook.problem.worlds[number].success or what_if.success
     if not any(after) and (any(now) or what_if.always):
-        return what_if.success
+        return success
     if after == now:
         return ""
-    always = frozenset.intersection(*after)
-    certain = always - frozenset.intersection(*now)
-    possible = frozenset.union(*after) - frozenset.union(*now) - certain
-    texts = []
-    if certain:
-        texts.append(f"leaves {{}} with {describe(certain)}")
-    if possible:
-        texts.append(f"may leave {{}} with {describe(possible)}")
     if any(now) and not all(after):
-        texts.append(f"perhaps {what_if.success}")
-    if not texts and any(now):
-        gone = frozenset.intersection(*now) - frozenset.union(*after)
-        texts.append(f"rids {{}} of {describe(gone)}" if gone else "")
+        return ", ".join([*_harm(describe, now, after), f"perhaps {success}"])
+    return _change(describe, now, after)
+
+
+Violated = frozenset[frozenset[str]]
+"""The violated claims of a part, in each state that it may be in."""
+
+
+def _harm(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated) -> list[str]:
+    """Return what parts, named {}, have afterwards that they have not now."""
+    certain = frozenset.intersection(*after) - frozenset.intersection(*now)
+    possible = frozenset.union(*after) - frozenset.union(*now) - certain
+    texts = [f"leaves {{}} with {describe(certain)}"] if certain else []
+    return [*texts, *([f"may leave {{}} with {describe(possible)}"] if possible else [])]
+
+
+def _change(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated) -> str:
+    """Return what parts, named {}, have afterwards that they have not now; or what is over, if that is all."""
+    texts, left = _harm(describe, now, after), frozenset.union(*after)
+    gone = frozenset.intersection(*now) - left
+    if not texts and any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
+        texts = [f"gets {{}} rid of this: {describe(gone)}"]
     return ", ".join(texts)

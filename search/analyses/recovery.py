@@ -61,13 +61,15 @@ class Outlook:
     """What is so now, and what each event does, for each world of a problem.
 
     Attributes:
-        now: the violated claims of each world at rest, in each possible state.
+        first: the violated claims of each world before anything happens, in each possible state.
+        now: the same at rest, after what happens by itself.
         events: what each event does.
         visited: how many states were visited.
         compared: how many steps were compared with plain Python.
     """
 
     problem: Problem
+    first: tuple[frozenset[frozenset[str]], ...]
     now: tuple[frozenset[frozenset[str]], ...]
     events: tuple[Foreseen, ...]
     visited: int
@@ -85,6 +87,7 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
     clock = _Clock(seconds, report, "foresee")
     settlings = [Settling(world, clock.check) for world in problem.worlds]
     clock.began = time.monotonic()  # without the time that compiling took
+    first = tuple(frozenset(map(one.violated, one.world.initial)) for one in settlings)
     now, events = [], []
     try:
         starts = [settling.first(0) for settling in settlings]
@@ -100,7 +103,7 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
     compared = sum(settling.confirm(()) for settling in settlings)
     for what_if in problem.what_ifs[:1]:
         compared += sum(settling.confirm(what_if.moves[n]) for n, settling in enumerate(settlings))
-    return Outlook(problem, tuple(now), tuple(events), sum(s.visited for s in settlings), compared)
+    return Outlook(problem, first, tuple(now), tuple(events), sum(s.visited for s in settlings), compared)
 
 
 def _outcomes(settling: Settling, belief: Belief) -> frozenset[frozenset[str]]:

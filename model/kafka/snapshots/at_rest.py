@@ -419,9 +419,12 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
     """
     if topic.name in capture.deleting or partition not in topic.states:
         return []
+    answered = capture.cached(topic.name, partition)
+    if answered is not None and answered.leader_epoch > topic.states[partition].leader_epoch:
+        return []  # the state is an earlier one: its ISR need not be that of the brokers
     members = set(topic.states[partition].isr) & set(topic.partitions.get(partition, ())) & set(capture.live)
-    found = (capture.brokers[b] for b in sorted(members - offline_replicas(capture, topic, partition)))
-    read = [one.id for one in found if one.seen and all(root.is_offline or root.is_read for root in one.roots)]
+    found = sorted(members - offline_replicas(capture, topic, partition))
+    read = [b for b in found if capture.shows(b, topic.name, partition)]
     return [b for b in read if not capture.directory(b, topic.name, partition)]
 
 
@@ -480,6 +483,7 @@ class Reassignment:
         left: the replicas that a cancellation leaves.
         may_be_cancelled: whether one of those that are left is live and in the ISR.
         is_idle: whether nothing is lacking, and one of the replicas that the partition is to have is live.
+        is_led: whether an ISR member is live: nothing is copied without a leader.
     """
 
     lacking: tuple[int, ...]
@@ -488,6 +492,7 @@ class Reassignment:
     left: tuple[int, ...]
     may_be_cancelled: bool
     is_idle: bool
+    is_led: bool
 
 
 def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignment:
@@ -507,6 +512,7 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
         left,
         may_be_cancelled=any(b in works and b in isr for b in left),
         is_idle=not lacking and any(b in works for b in move.target(replicas)),
+        is_led=any(b in works for b in isr),
     )
 
 
@@ -629,10 +635,16 @@ def _distinct(ids: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _hosted(broker: Broker, topic: Topic, partition: int) -> tuple[int, bool] | None:
-    """Return what a process has in memory of a replica, see `BrokerSituation`; None if it is not shown."""
+    """Return what a process has in memory of a replica, see `BrokerSituation`; None if it is not shown.
+
+    A leader that answers with no brokers has got nothing from a controller since its start.
+    """
     state, place = topic.states.get(partition), (topic.name, partition)
-    if not broker.alive or place not in broker.replicas:
+    if not broker.alive:
         return None
+    if place not in broker.replicas:
+        leads = state is not None and state.leader == broker.id
+        return NOT_HOSTED if leads and broker.cache is not None and not broker.cache.brokers else None
     found = broker.replicas[place]
     if found is None:
         return NOT_HOSTED

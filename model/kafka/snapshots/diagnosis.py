@@ -208,6 +208,11 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"No leader epochs of {listed(bare)} are shown, though there are records: what a replica lacks of others "
             "is not seen."
         )
+    if unnamed := _may_have_lost_ids(capture):
+        found.append(
+            f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs "
+            "that have another id refuse; whether they have one was not read."
+        )
     if capture.patterns:
         patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
         found.append(f"The snapshot has only the topics {patterns}.")
@@ -287,9 +292,43 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
 
 def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | None]:
     """The topic id on disk by replica, for the logs that are shown; None where there is no partition.metadata."""
-    shown = (b for b in topic.partitions[partition] if capture.shows(b, topic.name, partition))
+    shown = (b for b in topic.partitions.get(partition, ()) if capture.shows(b, topic.name, partition))
     found = {b: capture.directory(b, topic.name, partition) for b in shown}
     return {b: directory.topic_id for b, directory in found.items() if directory}
+
+
+def _may_have_lost_ids(capture: Capture) -> list[str]:
+    """Return the topics without an id of which logs were not read, and nothing else shows one."""
+    if not has_topic_ids(capture.version):
+        return []
+    hosts = {t.name: {(b, n) for n, members in t.partitions.items() for b in members} for t in capture.topics.values()}
+    return [
+        t.name
+        for t in capture.topics.values()
+        if t.topic_id is None and t.name not in capture.deleting and not remembered_ids(capture, t)
+        if not all(capture.shows(b, t.name, n) for b, n in hosts[t.name])
+    ]
+
+
+def serves_marked(capture: Capture, topic: Topic) -> bool:
+    """Whether all brokers that answer, the controller's among them, name live leaders of a topic to be deleted.
+
+    When a deletion begins, brokers are told to forget the topic, whatever it waits for then, and live ones to remove
+    its logs.
+
+    Kafka: TopicDeletionManager.onTopicDeletion (LeaderDuringDelete); MetadataCache.updateMetadata.
+    """
+    answers = {b.id: b.cache.partitions.get(topic.name, {}) for b in capture.brokers.values() if b.alive and b.cache}
+    led = [any(one.leader in capture.live for one in known.values()) for known in answers.values()]
+    live = [b for b in capture.hosts if b.alive]
+    has_logs = any(not b.seen or any(name.rpartition("-")[0] == topic.name for name in b.directories) for b in live)
+    return topic.name in capture.deleting and capture.controller in answers and all(led) and has_logs
+
+
+def topics_in_words(names: Sequence[str]) -> str:
+    """Return the names of topics as "a, b and 7 more"."""
+    more = [f"{len(names) - MOST_NAMES} more"] * (len(names) > MOST_NAMES)
+    return listed([*map(topic_label, names[:MOST_NAMES]), *more])
 
 
 def remembered_ids(capture: Capture, topic: Topic) -> tuple[str, ...]:

@@ -43,14 +43,28 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
             found.setdefault((kind, partition), Noticed(place, f"{printable(names[place], 200)} {text}"))
     for place, ((before, life), (after, same)) in enumerate(pairwise(zip(captures, lives, strict=True)), start=1):
         was, now = before.topics.get(topic), after.topics.get(topic)
+        shown, earlier = (printable(names[number], 200) for number in (place, place - 1))
+        if not (before.is_kraft or after.is_kraft) and after.controller_epoch < before.controller_epoch:
+            text = (
+                f"{shown} has the controller epoch {after.controller_epoch}, and {earlier} before it "
+                f"{before.controller_epoch}: the snapshots are not in the order in which they were taken, or ZooKeeper "
+                "has lost writes."
+            )
+            found.setdefault(("order", 0), Noticed(place, text))
         if was and now and life == same:
+            if was.topic_id and not now.topic_id and was.partitions.keys() == now.partitions.keys():
+                text = f"{shown} has no id of {topic_label(topic)}, and no partition more than {earlier}: {BY_HAND}"
+                found.setdefault(("id", 0), Noticed(place, text))
             for partition, text in _lost_leaders(was, now):
-                shown, earlier = (printable(names[number], 200) for number in (place, place - 1))
                 sign = Noticed(place, f"{shown} {text} as in {earlier}: Kafka raises it.")
                 found.setdefault(("leader", partition), sign)
     return tuple(sorted(found.values(), key=lambda one: one.place))
 
 
+BY_HAND = (
+    "a client older than 2.8 that adds partitions drops the id; here a controller older than 2.8 wrote the znode, or a "
+    "hand."
+)
 QUORUM_WROTE = (
     "a KRaft controller wrote it, with the epoch of its quorum, and ZooKeeper's controller elects no other leader "
     "before its epoch is as high."

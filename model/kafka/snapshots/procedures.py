@@ -27,7 +27,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
 )
 from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
-from kwalk.model.kafka.snapshots.worlds import ClusterPart
+from kwalk.model.kafka.snapshots.worlds import DELETION_ENDS, ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
 
 NOTHING = Move(())
@@ -812,22 +812,24 @@ class Catalogue:
     def what_ifs(self) -> tuple[WhatIf, ...]:
         """Return what may happen to the cluster."""
         live = [b for b in self.brokers if self.capture.brokers[b].alive and self._starts_as_it_is(b)]
-        found = [
-            self._what_if(
-                "the controller fails over",
-                f"{BY_ITSELF}; an operator can do it",
-                lambda part: (Move((("delete_controller()",),)),),
-            ),
-            *(self._started(b) for b in self.brokers if not self.capture.brokers[b].alive and self._starts_as_it_is(b)),
+        down = [b for b in self.brokers if not self.capture.brokers[b].alive]
+        failover = self._what_if(
+            "the controller fails over",
+            f"{BY_ITSELF}; an operator can do it",
+            lambda part: (Move((("delete_controller()",),)),),
+        )
+        rolling = self._what_if(
+            f"all brokers{' that run' * bool(down)} restart in turn",
+            ROUTINE,
+            lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
+        )
+        return (
+            *([failover] if self.capture.live else ()),
+            *(self._started(b) for b in down if self._starts_as_it_is(b)),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
-            self._what_if(
-                "all brokers restart in turn",
-                ROUTINE,
-                lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
-            ),
-        ]
-        return tuple(found)
+            *([rolling] if live else ()),
+        )
 
     def _starts_as_it_is(self, broker: int) -> bool:
         """Whether a broker starts with its disks, and loses no records by it: no world has either."""
@@ -866,7 +868,7 @@ class Catalogue:
         found = self._what_if(
             "the topic is deleted", OPERATOR_ONLY, lambda part: (Move((("client_deletes_topic(0)",),)),)
         )
-        return evolve(found, success="the deletion ends, and leaves nothing of {}", always=True)
+        return evolve(found, success=DELETION_ENDS, always=True)
 
     def _what_if(self, title: str, likelihood: str, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> WhatIf:
         return WhatIf(title, likelihood, tuple(moves(part) for part in self.parts))

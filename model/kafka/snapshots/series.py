@@ -437,7 +437,7 @@ UNSEEN = (
 UNTRIED = (
     "a broker that crashes in the middle of a controlled shutdown",
     "operators who put partition.metadata back, or who removed it before the first snapshot",
-    "states of partitions that somebody writes by hand",
+    "znodes of topics, and states of partitions, that somebody writes by hand",
     "failed disks",
     "failed authentication with ZooKeeper",
     "requests that arrive late or twice",
@@ -600,7 +600,7 @@ def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
             raise UsageError(
                 f"{name} is of Kafka {capture.version} with the brokers {listed([str(b) for b in capture.brokers])}, "
                 f"and {names[0]} of Kafka {first.version} with {listed([str(b) for b in first.brokers])}. "
-                "Name snapshots of one cluster."
+                "Name snapshots of one cluster, with one release and the same brokers: those before a change, or after."
             )
 
 

@@ -57,6 +57,8 @@ MOST_BROKERS = 4
 COUNTERS = ("controller_deletions", "stops", "repairs", "reassignments")
 NAMED = 6
 """How many partitions of a part are named."""
+DELETION_ENDS = "the deletion ends, and leaves nothing of {}"
+"""What becomes of a topic that is deleted, whatever was wrong with it."""
 AMPLE = 15
 """A bound that no plan reaches."""
 
@@ -301,6 +303,7 @@ def world_of(
         faults=(*(f"crash({number})" for number in numbers), "end_controller_session()"),
         shared=frozenset(map(str, part.observed.brokers)),
         plain=deletion,
+        success=DELETION_ENDS if situation.deleting else "",
         counters=COUNTERS,
         ranked=_epochs(model),
         distances=(1, EPOCH_DISTANCE) if part.is_behind else (),

@@ -117,7 +117,7 @@ def _any_of(version: str, line: str, why: str, more: str = "") -> ReportedReleas
     if differing:
         raise UsageError(
             f"The version {version} {why}, and those of {line} differ in the model: {differing}. "
-            f"Allowed: {', '.join(releases)}, as --release or in the snapshot's field version."
+            f"Allowed: {', '.join(releases)}, as --release of kwalk collect, or in the snapshot's field version."
         )
     return ReportedRelease(
         releases[0],
