@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
-from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, follows, latest_epoch, start_of
+from kwalk.model.kafka.storage.leader_epochs import (
+    MEMBERS,
+    EpochPartition,
+    Member,
+    follows,
+    is_of_an_unknown_epoch,
+    is_out_of_range,
+    latest_epoch,
+    start_of,
+)
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -222,6 +231,25 @@ def broker_outlives_its_leaders_log(partition: EpochPartition) -> bool:
 
 
 @always(
+    symptom="records that a leader has lost are gone from the last broker that had them: it had exited to keep them",
+    log="Halting because log truncation is not allowed for topic … (0.10.0.0; later ones: Exiting because …)",
+)
+def exit_spares_records(partition: EpochPartition, member: Member) -> bool:
+    """A replica whose broker has exited, as its leader's log was shorter, has what it then knew to be committed."""
+    replica = partition.replicas[member]
+    premise(replica.exited_at is not None)
+    assert replica.exited_at is not None
+    return len(replica.records) >= replica.exited_at
+
+
+@reachable()
+def exited_broker_is_back(partition: EpochPartition, member: Member) -> bool:
+    """A broker that has exited runs again, and has truncated its log to a high watermark."""
+    replica = partition.replicas[member]
+    return replica.exited_at is not None and replica.exited_at > 0 and replica.is_up and not replica.is_truncating
+
+
+@always(
     symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
     log="Malformed line in checkpoint file (…): …",
 )
@@ -271,6 +299,14 @@ def missed_election_is_made_up_for(partition: EpochPartition, member: Member) ->
     return is_aware and partition.missed_elections > 0 and replica.known_end > 0 and partition.leader_epoch > 1
 
 
+@reachable()
+def former_leader_leads_again(partition: EpochPartition, member: Member) -> bool:
+    """A replica has missed that its leader did not lead for a while, and has a record."""
+    replica = partition.replicas[member]
+    is_zombie = replica.former_leader is not None and replica.former_leader == partition.leader
+    return is_zombie and partition.missed_elections > 1 and not replica.records.is_empty
+
+
 @always(
     symptom="a replica stays out of the ISR; neither a restart nor an election helps, until more records are deleted",
     log="Unexpected error occurred while processing data for partition … at offset …",
@@ -278,6 +314,29 @@ def missed_election_is_made_up_for(partition: EpochPartition, member: Member) ->
 def fetcher_does_not_give_up(partition: EpochPartition) -> bool:
     """No fetcher has marked the partition as failed."""
     return not any(replica.has_failed for replica in partition.replicas)
+
+
+@when_quiescent(
+    symptom="a follower leaves the ISR, and stays out until a record is appended; min.insync.replicas may forbid it",
+    log="OFFSET_OUT_OF_RANGE in responses to Fetch; Could not determine the end offset of the last fetched epoch …",
+)
+def follower_is_answered(partition: EpochPartition, member: Member) -> bool:
+    """A live follower of a live leader does not get OFFSET_OUT_OF_RANGE again and again."""
+    premise(follows(partition, member) and not is_out_of_range(partition, member))
+    return not is_of_an_unknown_epoch(partition, member)
+
+
+@reachable()
+def moved_log_leads(partition: EpochPartition) -> bool:
+    """A leader whose log was moved has several records, of different epochs, and its follower has them."""
+    return (
+        partition.log_moves > 0
+        and partition.leader is not None
+        and all(
+            len(replica.records) > 1 and replica.records[0] < replica.records[1] and not replica.is_truncating
+            for replica in partition.replicas
+        )
+    )
 
 
 @reachable()

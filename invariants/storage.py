@@ -216,6 +216,24 @@ def size_of(log: PartitionLog) -> int:
     return sum(segment.size for segment in log.segments)
 
 
+@always(
+    symptom="partitions have no leader after a failover, as the broker that was elected handles no part of the request",
+    log="Error while processing LeaderAndIsr request …; … since it only has message offset info",
+)
+def elected_replica_leads(log: PartitionLog) -> bool:
+    """A replica that is elected begins to lead."""
+    return not log.has_failed_to_lead
+
+
+@when_quiescent(
+    symptom="a broker does not start after a crash, again and again",
+    log="There was an error in one of the threads during logs loading: … inconsistent range",
+)
+def crashed_broker_starts(log: PartitionLog) -> bool:
+    """A broker that has crashed runs at last."""
+    return log.phase is LogPhase.RUNNING
+
+
 @step(
     symptom="records vanish before their retention time is over",
     log="Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms breach)",
@@ -1206,6 +1224,19 @@ def active_segment_is_deleted(log: PartitionLog) -> bool:
 def crashed_log_is_recovered(log: PartitionLog) -> bool:
     """After a crash the log runs, and has a segment that was rolled and what was flushed."""
     return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
+
+
+@reachable()
+def elected_log_had_begun_again(log: PartitionLog) -> bool:
+    """A replica was elected, and leads, whose log begins behind its first offset."""
+    return log.leaderships > 0 and log.start_offset > 0 and not log.has_failed_to_lead
+
+
+@reachable()
+def crashed_log_runs(log: PartitionLog) -> bool:
+    """After a crash the log runs, and has a segment that was rolled, and records that were deleted or are due."""
+    is_due = log.start_offset > 0 or log.clock > 0
+    return log.crashes > 0 and is_running(log) and log.count > 1 and is_due
 
 
 @reachable()

@@ -32,6 +32,7 @@ FULL_DISKS = Bound("full_disks", "how often a start fails, as the disk is full w
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
 RECREATIONS = Bound("recreations", "how often the topic is deleted and created again", default=0)
+LEADERSHIPS = Bound("leaderships", "how often the replica is elected", default=0)
 POLICY_CHANGES = Bound(
     "policy_changes", "how often cleanup.policy changes between compact and delete, from compact on", default=0
 )

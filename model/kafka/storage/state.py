@@ -24,6 +24,7 @@ from kwalk.model.kafka.storage.domains import (
     INDEX_INTERVAL_BYTES,
     KEYS,
     LEADER_DELETIONS,
+    LEADERSHIPS,
     LIMIT_CHANGES,
     LOSSES,
     OFFSETS,
@@ -174,7 +175,7 @@ class PartitionLog:
 
     `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms. A follower's log
     that has just begun again `begins_within` a batch of its leader, if that has its start offset there; its fetcher
-    `has_ended` at an exception.
+    `has_ended` at an exception. A replica that is elected `has_failed_to_lead` at one.
 
     Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
     and whether it was there when the logs were loaded. `torn` is the base offset of the segment that ends with a part
@@ -200,6 +201,7 @@ class PartitionLog:
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
     begins_within: bool = flag(when=UNALIGNED_STARTS)
     has_ended: bool = flag(when=LEADER_DELETIONS)
+    has_failed_to_lead: bool = flag(when=LEADERSHIPS)
     damages: int = number(0, DAMAGES)
     phase: LogPhase = choice(LogPhase, when=CRASHES)
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
@@ -222,6 +224,7 @@ class PartitionLog:
     is_offline: bool = flag(when=POLICY_CHANGES)
     policy_changes: int = number(0, POLICY_CHANGES)
     leader_deletions: int = number(0, LEADER_DELETIONS)
+    leaderships: int = number(0, LEADERSHIPS)
     limit_changes: int = number(0, LIMIT_CHANGES)
     crashes: int = number(0, CRASHES)
     full_disks: int = number(0, FULL_DISKS)
