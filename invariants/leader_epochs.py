@@ -242,6 +242,52 @@ def exit_spares_records(partition: EpochPartition, member: Member) -> bool:
     return len(replica.records) >= replica.exited_at
 
 
+@step(
+    symptom="a broker stops that could follow its leader",
+    log="Halting because log truncation is not allowed for topic … (0.10.0.0; later ones: Exiting because …)",
+)
+def exit_has_a_reason(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A broker exits as its log, which it does not truncate any more, is longer than that of its leader."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(old.exited_at is None and new.exited_at is not None)
+    if before.leader is None or old.is_truncating:
+        return False
+    is_longer = len(old.records) > len(before.replicas[before.leader].records)
+    return is_longer and not new.is_up and new.exited_at == old.high_watermark
+
+
+@step(
+    symptom="unclean.leader.election.enable=false does not keep what a leader has lost",
+    log="Truncating log … to offset …",
+)
+def fetch_keeps_the_log(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower that fetches loses no record."""
+    old = before.replicas[member]
+    premise(before.leader not in (None, member) and old.is_up and not old.is_truncating)
+    return len(after.replicas[member].records) >= len(old.records)
+
+
+@step(
+    symptom="after a start a follower truncates to another offset than the high watermark that it had",
+    log="none: replication-offset-checkpoint has another number",
+)
+def checkpoint_is_a_high_watermark(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """What a broker writes into its checkpoint is the high watermark that it has in memory."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(old.checkpointed != new.checkpointed)
+    return old.is_up and new.checkpointed == old.high_watermark
+
+
+@step(symptom="a crash leaves another log than the disk has", log="none")
+def crash_takes_the_end(before: EpochPartition, after: EpochPartition) -> bool:
+    """A leader that is alone in the ISR is down, and has lost the end of its log, and no more."""
+    premise(before.tail_losses < after.tail_losses and before.leader is not None)
+    assert before.leader is not None
+    old, new = before.replicas[before.leader], after.replicas[before.leader]
+    is_shorter = len(new.records) < len(old.records) and not new.is_up and new.is_in_isr
+    return is_shorter and all(epoch == old.records[at] for at, epoch in enumerate(new.records))
+
+
 @reachable()
 def exited_broker_is_back(partition: EpochPartition, member: Member) -> bool:
     """A broker that has exited runs again, and has truncated its log to a high watermark."""

@@ -1226,6 +1226,21 @@ def crashed_log_is_recovered(log: PartitionLog) -> bool:
     return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
 
 
+@step(symptom="a crash leaves other files than the disk has", log="none")
+def crash_ends_a_process(before: PartitionLog, after: PartitionLog) -> bool:
+    """A broker that crashes has run, or loaded its logs."""
+    premise(before.crashes < after.crashes)
+    return before.phase is not LogPhase.STOPPED and after.phase is LogPhase.STOPPED
+
+
+@step(symptom="a crash leaves other files than the disk has", log="none")
+def crash_leaves_an_index_untrimmed(before: PartitionLog, after: PartitionLog) -> bool:
+    """A crash leaves zeros behind the indexes of the active segment, and of one that was closed."""
+    premise(before.crashes < after.crashes)
+    padded = sum(1 for segment in after.segments if segment.is_padded)
+    return padded > 1 and active_segment(after).is_padded
+
+
 @reachable()
 def elected_log_had_begun_again(log: PartitionLog) -> bool:
     """A replica was elected, and leads, whose log begins behind its first offset."""

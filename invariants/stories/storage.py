@@ -160,6 +160,18 @@ LARGEST_TIMESTAMP = LOOKUP.varied(
     variants={release: versions.VARIANTS[release] for release in ("3.7.0", "3.9.0")},
     source="ListOffsetsRequest.MAX_TIMESTAMP, Log.fetchOffsetByTimestamp; KIP-734, KAFKA-16310, KAFKA-16342",
 )
+LARGEST_TIMESTAMP_UNCOMPRESSED = LARGEST_TIMESTAMP.varied(
+    name="log-largest-timestamp-uncompressed",
+    story="As before, of batches that are not compressed, on the leader that appends them.",
+    actions=(log.append_uncompressed,),
+    properties=(
+        storage.largest_timestamp_has_its_offset,
+        storage.leader_gives_each_offset,
+        storage.log_has_rolled,
+    ),
+    bounds={"offsets": 6},
+    source="LogValidator.assignOffsetsNonCompressed; KAFKA-16341",
+)
 FULL_TRUNCATION = LOOKUP.varied(
     name="log-full-truncation",
     story="A follower is away until its leader begins at a later offset; it begins again there, and fetches.",
@@ -377,6 +389,7 @@ UNTRIMMED_INDEXES = RECOVERY.varied(
     ),
     properties=(
         storage.young_record_is_kept,
+        storage.crash_leaves_an_index_untrimmed,
         storage.start_offset_is_not_above_the_high_watermark,
         storage.segments_do_not_overlap,
         storage.active_segment_is_there,
@@ -384,6 +397,7 @@ UNTRIMMED_INDEXES = RECOVERY.varied(
         storage.offsets_are_in_order,
         storage.closed_log_does_not_change,
         storage.stops_are_counted,
+        storage.crash_ends_a_process,
         storage.checkpoints_have_what_they_are_of,
         storage.loaded_log_is_that_of_the_disk,
         storage.crashed_log_runs,
@@ -407,6 +421,7 @@ LOST_NAMES = RECOVERY.varied(
         storage.flushed_records_survive,
         storage.closed_log_does_not_change,
         storage.stops_are_counted,
+        storage.crash_ends_a_process,
         storage.crashed_log_is_recovered,
     ),
     bounds={"offsets": 4, "times": 0, "crashes": 1, "stops": 0, "segment_bytes": 1, "batches": 1, "segments": 4},
@@ -733,6 +748,10 @@ LEADER_EPOCHS_LOST_TAIL = LEADER_EPOCHS.varied(
     ),
     properties=(
         epochs.exit_spares_records,
+        epochs.exit_has_a_reason,
+        epochs.fetch_keeps_the_log,
+        epochs.checkpoint_is_a_high_watermark,
+        epochs.crash_takes_the_end,
         epochs.partition_can_be_led,
         epochs.leader_is_live,
         epochs.dead_replica_leaves_the_isr,
@@ -1699,6 +1718,7 @@ SCENARIOS = (
     MOVE,
     MOVE_DIVERGED,
     LARGEST_TIMESTAMP,
+    LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
     COPY,
     COPY_DAMAGED,

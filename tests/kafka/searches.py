@@ -179,6 +179,7 @@ SEARCHES = (
     "log-late-copies --variant 3.9.0 --keep-going",
     "log-recovered-transactions --variant 3.9.0 --keep-going",
     "log-largest-timestamp --variant 3.9.0 --keep-going",
+    "log-largest-timestamp-uncompressed --variant 3.9.0 --keep-going",
     "log-move --variant 3.9.0 --keep-going",
     "log-move-compacted --variant 3.9.0 --keep-going",
     "log-move-diverged --variant 3.9.0 --keep-going",

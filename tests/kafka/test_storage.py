@@ -305,6 +305,15 @@ BROKEN = (
         "2.2.0",
     ),
     (
+        Broken(
+            "largest_timestamp_has_its_offset()",
+            "log-largest-timestamp-uncompressed",
+            "3.7.0",
+            "append_uncompressed(0,1)",
+        ),
+        "3.9.0",
+    ),
+    (
         Broken("elected_replica_leads()", "log-full-truncation-elected", "1.0", "truncate_fully(1) begin_to_lead()"),
         "2.0",
     ),
@@ -1269,6 +1278,7 @@ SEARCHED = (
     ("log-late-copies", "3.9.0"),
     ("log-recovered-transactions", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
+    ("log-largest-timestamp-uncompressed", "3.9.0"),
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
     ("log-move-diverged", "3.9.0"),

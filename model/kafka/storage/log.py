@@ -69,6 +69,7 @@ from kwalk.model.kafka.storage.versions import (
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
+    UNCOMPRESSED_OFFSETS_ARE_KNOWN,
 )
 from kwalk.model.language import action, require
 
@@ -111,6 +112,21 @@ def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> N
     require(is_running(log))
     last_offset = log.end_offset + 1
     append_to_log(log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first))
+
+
+@action(
+    by=PRODUCER,
+    description="appends two records, not compressed, with the larger timestamp, {timestamp}, first: {first}",
+    source="LogValidator.assignOffsetsNonCompressed; LogSegment.append",
+)
+def append_uncompressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> None:
+    """The leader knows which record has the largest timestamp; in 3.7 it took the last one."""
+    require(is_running(log))
+    batch = Batch(last_offset=log.end_offset + 1, records=2, timestamp=timestamp, size=1, largest_is_first=first)
+    is_larger = should_roll(active_segment(log), batch, log.clock) or timestamp > active_segment(log).max_timestamp
+    append_to_log(log, batch)
+    if is_larger and UNCOMPRESSED_OFFSETS_ARE_KNOWN:
+        active_segment(log).max_timestamp_offset = offset_of_largest_timestamp(batch)
 
 
 @action(

@@ -864,6 +864,16 @@ LARGEST_TIMESTAMP_IS_READ = version_flag(
     source="KAFKA-16310 (3.8.0)",
     trials=(Trial("log-largest-timestamp", ("largest_timestamp_has_its_offset",)),),
 )
+UNCOMPRESSED_OFFSETS_ARE_KNOWN = version_flag(
+    "uncompressed_offsets_are_known",
+    "KAFKA-16341 (3.8.0): a leader knows which record of a batch that is not compressed has the largest timestamp; in "
+    "3.7 it took the last one",
+    {"3.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a lookup of the largest timestamp finds the record that has it, also of batches that are not compressed",
+    source="KAFKA-16341 (3.8.0)",
+    trials=(Trial("log-largest-timestamp-uncompressed", ("largest_timestamp_has_its_offset",), variant="3.7.0"),),
+)
 MOVE_COMPARES_OFFSETS = version_flag(
     "move_compares_offsets",
     "KAFKA-8002 (2.2.0): a future log replaces the current one when both end at the same offset; before, their active "
