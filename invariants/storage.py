@@ -216,6 +216,23 @@ def size_of(log: PartitionLog) -> int:
     return sum(segment.size for segment in log.segments)
 
 
+@step(
+    symptom="segment.bytes or segment.ms of a topic was lowered, and old records stay, or are not compacted, as before",
+    log="none: the active segment grows beyond its topic's segment.bytes",
+)
+def changed_limit_holds(before: PartitionLog, after: PartitionLog) -> bool:
+    """An append rolls a segment that has a batch, once segment.bytes has room for one only."""
+    premise(before.segment_limits > 0 and after.end_offset > before.end_offset)
+    premise(not active_segment(before).batches.is_empty)
+    return after.count > before.count
+
+
+@reachable()
+def small_segment_has_rolled(log: PartitionLog) -> bool:
+    """A segment with one batch was closed that was opened after the change."""
+    return log.count > 2 and log.segments[1].is_small and len(log.segments[0].batches) > 1
+
+
 @always(
     symptom="partitions have no leader after a failover, as the broker that was elected handles no part of the request",
     log="Error while processing LeaderAndIsr request …; … since it only has message offset info",
@@ -1224,13 +1241,6 @@ def active_segment_is_deleted(log: PartitionLog) -> bool:
 def crashed_log_is_recovered(log: PartitionLog) -> bool:
     """After a crash the log runs, and has a segment that was rolled and what was flushed."""
     return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
-
-
-@step(symptom="a crash leaves other files than the disk has", log="none")
-def crash_ends_a_process(before: PartitionLog, after: PartitionLog) -> bool:
-    """A broker that crashes has run, or loaded its logs."""
-    premise(before.crashes < after.crashes)
-    return before.phase is not LogPhase.STOPPED and after.phase is LogPhase.STOPPED
 
 
 @step(symptom="a crash leaves other files than the disk has", log="none")

@@ -205,6 +205,15 @@ FULL_TRUNCATION_ELECTED = FULL_TRUNCATION.varied(
     bounds={"offsets": 4, "times": 0, "file_delete_delay_ms": 0, "leaderships": 1},
     source="Partition.makeLeader, Replica.convertHWToLocalOffsetMetadata; KAFKA-3978",
 )
+SEGMENT_LIMITS = LOOKUP.varied(
+    name="log-segment-limits",
+    story="The segment.bytes of a topic is lowered while records are appended.",
+    actions=(log.append, topic_configs.lower_segment_bytes),
+    properties=(*SEGMENTS, storage.changed_limit_holds, storage.small_segment_has_rolled),
+    bounds={"offsets": 5, "times": 0, "segments": 5, "batches": 4, "truncations": 0, "batch_bytes": 1}
+    | {"segment_limits": 1},
+    source="LogSegment.shouldRoll; KAFKA-7366",
+)
 ROLL = LOOKUP.varied(
     name="log-roll",
     story="Batches are appended after gaps, as in the copy of a compacted log, while time passes: every rule rolls.",
@@ -397,7 +406,6 @@ UNTRIMMED_INDEXES = RECOVERY.varied(
         storage.offsets_are_in_order,
         storage.closed_log_does_not_change,
         storage.stops_are_counted,
-        storage.crash_ends_a_process,
         storage.checkpoints_have_what_they_are_of,
         storage.loaded_log_is_that_of_the_disk,
         storage.crashed_log_runs,
@@ -421,7 +429,6 @@ LOST_NAMES = RECOVERY.varied(
         storage.flushed_records_survive,
         storage.closed_log_does_not_change,
         storage.stops_are_counted,
-        storage.crash_ends_a_process,
         storage.crashed_log_is_recovered,
     ),
     bounds={"offsets": 4, "times": 0, "crashes": 1, "stops": 0, "segment_bytes": 1, "batches": 1, "segments": 4},
@@ -1748,6 +1755,7 @@ SCENARIOS = (
     LEADER_EPOCHS_MIXED_FORMATS,
     LEADER_EPOCHS_EARLY_LEADER,
     FULL_TRUNCATION_ELECTED,
+    SEGMENT_LIMITS,
     RECOVERY_FULL_DISK,
     RECOVERY_BELOW_THE_START,
     UNTRIMMED_INDEXES,

@@ -314,6 +314,15 @@ BROKEN = (
         "3.9.0",
     ),
     (
+        Broken(
+            "changed_limit_holds()",
+            "log-segment-limits",
+            "2.0",
+            "append(1,0,1,0) lower_segment_bytes() append(1,0,1,0)",
+        ),
+        "2.3.1",
+    ),
+    (
         Broken("elected_replica_leads()", "log-full-truncation-elected", "1.0", "truncate_fully(1) begin_to_lead()"),
         "2.0",
     ),
@@ -1265,6 +1274,7 @@ SEARCHED = (
     ("log-untrimmed-indexes", "3.9.0"),
     ("log-lost-names", "3.9.0"),
     ("log-full-truncation-elected", "3.9.0"),
+    ("log-segment-limits", "3.9.0"),
     ("log-committed-lookups", "3.9.0"),
     ("leader-epochs-old-format", "2.8.2"),
     ("leader-epochs-mixed-formats", "2.8.2"),

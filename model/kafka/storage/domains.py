@@ -43,6 +43,9 @@ LARGE_BATCHES = Bound(
 LIMIT_CHANGES = Bound(
     "limit_changes", "how often max.message.bytes of the topic is lowered to less than its batches have", default=0
 )
+SEGMENT_LIMITS = Bound(
+    "segment_limits", "how often segment.bytes of the topic is lowered, to the size of a batch", default=0
+)
 PREALLOCATES = Bound("preallocates", "1 if log files are preallocated (preallocate=true)", default=0)
 TOMBSTONES = Bound("tombstones", "1 if records may have a key and no value", default=0)
 KEYS = Domain("keys", "keys of records, in a compacted log", default=1)

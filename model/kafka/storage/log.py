@@ -20,6 +20,7 @@ from kwalk.model.kafka.storage.domains import (
     REPLICAS,
     RETENTION_BYTES,
     RETENTION_MS,
+    SEGMENT_LIMITS,
     SEGMENTS,
     TIME,
     TIMES,
@@ -62,6 +63,7 @@ from kwalk.model.kafka.storage.versions import (
     FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    LIMITS_HOLD_AT_ONCE,
     OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     RECOVERY_POINT_STAYS,
@@ -202,12 +204,24 @@ def append_to_log(log: PartitionLog, batch: Batch) -> None:
     """
     next_offset = batch.first_offset if ROLLS_BEFORE_OVERFLOW else log.end_offset
     rolls = should_roll(active_segment(log), batch, log.clock)
+    if SEGMENT_LIMITS > 0 and is_too_large(log):
+        rolls = True
     is_new = active_segment(log).base_offset < max(next_offset, log.end_offset)
     require(not rolls or is_new or bool(EMPTY_SEGMENT_IS_REPLACED))
     if rolls:
         roll(log, next_offset)
     append_batch(active_segment(log), batch, log.clock)
     log.end_offset = batch.last_offset + 1
+
+
+def is_too_large(log: PartitionLog) -> bool:
+    """Whether the active segment has no room by the segment.bytes that its topic was given meanwhile.
+
+    Before KAFKA-7366 a segment keeps the limit with which it was opened. Kafka: LogSegment.shouldRoll.
+    """
+    segment = active_segment(log)
+    is_limited = segment.is_small or (log.segment_limits > 0 and LIMITS_HOLD_AT_ONCE)
+    return is_limited and not segment.batches.is_empty
 
 
 def roll(log: PartitionLog, next_offset: int) -> None:
@@ -217,6 +231,8 @@ def roll(log: PartitionLog, next_offset: int) -> None:
         on_become_inactive(active_segment(log))
         log.count += 1
     open_segment(active_segment(log), base_offset, log.clock)
+    if SEGMENT_LIMITS > 0:
+        active_segment(log).is_small = log.segment_limits > 0
 
 
 @action(

@@ -33,6 +33,7 @@ from kwalk.model.kafka.storage.domains import (
     RECORD_TIMES,
     RECREATIONS,
     SEGMENT_BYTES,
+    SEGMENT_LIMITS,
     SEGMENTS,
     STOPS,
     TIME_INDEX_ENTRIES,
@@ -111,6 +112,7 @@ class LogSegment:
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
     they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
     The disk has the log file up to the offset `flushed`, if that is not 0, whatever crashes.
+    It `is_small` if its topic had the lower segment.bytes when it was opened.
     `has_zeros` means that its preallocated log file was not trimmed, which a broker sees when it has loaded it.
     """
 
@@ -127,6 +129,7 @@ class LogSegment:
     flushed: int = number(0, OFFSETS, when=LOSSES)
     is_trimmed: bool = flag(when=TRUNCATIONS)
     has_zeros: bool = flag(when=PREALLOCATES)
+    is_small: bool = flag(when=SEGMENT_LIMITS)
 
     @property
     def size(self) -> int:
@@ -143,6 +146,7 @@ class LogSegment:
         self.created = self.last_modified = 0
         self.is_padded = self.is_trimmed = self.has_zeros = False
         self.flushed = 0
+        self.is_small = False
 
 
 @value
@@ -226,6 +230,7 @@ class PartitionLog:
     leader_deletions: int = number(0, LEADER_DELETIONS)
     leaderships: int = number(0, LEADERSHIPS)
     limit_changes: int = number(0, LIMIT_CHANGES)
+    segment_limits: int = number(0, SEGMENT_LIMITS)
     crashes: int = number(0, CRASHES)
     full_disks: int = number(0, FULL_DISKS)
     stops: int = number(0, STOPS)

@@ -307,6 +307,15 @@ FAILED_STARTS_ARE_UNCLEAN = version_flag(
     source="KAFKA-13773 (3.2.1)",
     trials=(Trial("log-recovery-full-disk", ("no_batch_is_torn",), bounds={"offsets": 2}),),
 )
+LIMITS_HOLD_AT_ONCE = version_flag(
+    "limits_hold_at_once",
+    "KAFKA-7366 (2.1.0): segment.bytes and segment.ms of a topic hold for the active segment when they are changed; "
+    "before, from the next segment on",
+    {"2.1.0": True},
+    closes="a segment has the limits that its topic was given",
+    source="KAFKA-7366 (2.1.0)",
+    trials=(Trial("log-segment-limits", ("changed_limit_holds",), variant="2.0"),),
+)
 HIGH_WATERMARK_IS_IN_THE_LOG = version_flag(
     "high_watermark_is_in_the_log",
     "KAFKA-3978 (1.0.2, 1.1.0): a replica that is elected takes the beginning of its log for a high watermark that its "
