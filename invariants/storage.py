@@ -1210,6 +1210,12 @@ def failed_start_is_made_up_for(log: PartitionLog) -> bool:
 
 
 @reachable()
+def start_after_a_failure_recovers(log: PartitionLog) -> bool:
+    """The broker runs with a record, after a crash and a start that ended before it had loaded its logs."""
+    return log.failed_starts > 0 and is_running(log) and log.end_offset > 0
+
+
+@reachable()
 def log_has_rolled(log: PartitionLog) -> bool:
     """All segments are in use, and each has a batch."""
     return log.count == len(SEGMENTS) and all(not segment.batches.is_empty for segment in log.segments)

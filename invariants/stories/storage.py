@@ -23,6 +23,7 @@ from kwalk.model.kafka.storage import (
     domains,
     dynamic_broker_config,
     empty_batches,
+    failed_starts,
     future_log,
     leader_epochs,
     leadership,
@@ -355,6 +356,24 @@ RECOVERY_FULL_DISK = RECOVERY.varied(
     ),
     bounds={"crashes": 1, "stops": 0, "full_disks": 1},
     source="LogManager.loadLogs; KAFKA-13773",
+)
+RECOVERY_FAILED_START = RECOVERY_FULL_DISK.varied(
+    name="log-recovery-failed-start",
+    story="The machine of a broker in KRaft mode crashes; its next start fails before the log is loaded.",
+    actions=(
+        log.append,
+        log_loading.crash,
+        log_loading.load,
+        failed_starts.fail_before_loading,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        *(prop for prop in RECOVERY_FULL_DISK.properties if prop is not storage.failed_start_is_made_up_for),
+        storage.start_after_a_failure_recovers,
+    ),
+    bounds={"full_disks": 0, "failed_starts": 1},
+    variants={release: versions.FOLDER_VARIANTS[release] for release in ("3.9.0", "3.5.1")},
+    source="LogManager.shutdown; KAFKA-15375",
 )
 RECOVERY_BELOW_THE_START = RECOVERY.varied(
     name="log-recovery-below-the-start",
@@ -1756,6 +1775,7 @@ SCENARIOS = (
     LEADER_EPOCHS_EARLY_LEADER,
     FULL_TRUNCATION_ELECTED,
     SEGMENT_LIMITS,
+    RECOVERY_FAILED_START,
     RECOVERY_FULL_DISK,
     RECOVERY_BELOW_THE_START,
     UNTRIMMED_INDEXES,

@@ -213,6 +213,7 @@ SEARCHES = (
     "log-lost-names --variant 3.9.0 --keep-going",
     "log-full-truncation-elected --variant 3.9.0 --keep-going",
     "log-segment-limits --variant 3.9.0 --keep-going",
+    "log-recovery-failed-start --variant 3.9.0 --keep-going",
     "log-committed-lookups --variant 3.9.0 --keep-going",
     "leader-epochs-old-format --variant 2.8.2 --keep-going",
     "leader-epochs-mixed-formats --variant 2.8.2 --keep-going",

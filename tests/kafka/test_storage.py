@@ -323,6 +323,15 @@ BROKEN = (
         "2.3.1",
     ),
     (
+        Broken(
+            "no_batch_is_torn()",
+            "log-recovery-failed-start",
+            "3.5.1",
+            "append(1,0,1,0) crash(0,1) fail_before_loading() load() finish_loading()",
+        ),
+        "3.9.0",
+    ),
+    (
         Broken("elected_replica_leads()", "log-full-truncation-elected", "1.0", "truncate_fully(1) begin_to_lead()"),
         "2.0",
     ),
@@ -1275,6 +1284,7 @@ SEARCHED = (
     ("log-lost-names", "3.9.0"),
     ("log-full-truncation-elected", "3.9.0"),
     ("log-segment-limits", "3.9.0"),
+    ("log-recovery-failed-start", "3.9.0"),
     ("log-committed-lookups", "3.9.0"),
     ("leader-epochs-old-format", "2.8.2"),
     ("leader-epochs-mixed-formats", "2.8.2"),

@@ -19,6 +19,7 @@ from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
     CRASHES,
     DAMAGES,
+    FAILED_STARTS,
     FULL_DISKS,
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
@@ -233,6 +234,7 @@ class PartitionLog:
     segment_limits: int = number(0, SEGMENT_LIMITS)
     crashes: int = number(0, CRASHES)
     full_disks: int = number(0, FULL_DISKS)
+    failed_starts: int = number(0, FAILED_STARTS)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)

@@ -307,6 +307,16 @@ FAILED_STARTS_ARE_UNCLEAN = version_flag(
     source="KAFKA-13773 (3.2.1)",
     trials=(Trial("log-recovery-full-disk", ("no_batch_is_torn",), bounds={"offsets": 2}),),
 )
+UNLOADED_LOGS_ARE_UNCLEAN = version_flag(
+    "unloaded_logs_are_unclean",
+    "KAFKA-15375 (3.5.2, 3.6.0): a broker in KRaft mode (since 3.0) that ends before it has loaded its logs writes no "
+    "clean shutdown file; before, it did",
+    {"3.0.0": False, "3.5.2": True},
+    before=True,
+    closes="a log is recovered, also if a start has failed before that",
+    source="KAFKA-15375 (3.5.2, 3.6.0)",
+    trials=(Trial("log-recovery-failed-start", ("no_batch_is_torn",), variant="3.5.1", bounds={"offsets": 2}),),
+)
 LIMITS_HOLD_AT_ONCE = version_flag(
     "limits_hold_at_once",
     "KAFKA-7366 (2.1.0): segment.bytes and segment.ms of a topic hold for the active segment when they are changed; "
