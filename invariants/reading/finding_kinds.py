@@ -72,6 +72,7 @@ LEADER_IGNORES_STATE = evolve(
     "or FENCED_LEADER_EPOCH",
     later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has",
     way_out="restart the leader",
+    story="",
     log="state-change.log, INFO (WARN: … is smaller than the current leader epoch …): Ignoring LeaderAndIsr request "
     "from controller … with correlation id … epoch … for partition … since its associated leader epoch … matches the "
     "current leader epoch",

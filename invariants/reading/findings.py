@@ -540,6 +540,7 @@ class Findings:
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
         yield from self._of_earlier_logs(kinds.MEMBER_AHEAD, place, waiting)
+        yield from self._about_to_be_ahead(place, waiting) if not unserved else ()
         yield from self._of_earlier_logs(kinds.EARLIER_LOG, place, {b: live[b] for b in live.keys() - waiting.keys()})
         yield from self._of_other_lineages(place, ahead)
         yield from self._of_lost_records(place)
@@ -918,6 +919,25 @@ class Findings:
             epoch = place.topic.states[place.partition].leader_epoch
             one = self._observed(kind, place, f"{epochs}; ZooKeeper's leader epoch is {epoch}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, ahead))})
+
+    def _about_to_be_ahead(self, place: _Place, ahead: Collection[int]) -> Iterator[Observation]:
+        """ISR members that copy records of later leader epochs from a leader whose checkpoint has lost these.
+
+        The leader refuses what they fetch next: seen on 2.8.2.
+        """
+        topic, state = place.topic, place.topic.states.get(place.partition)
+        if state is None or state.leader is None or not refuses_later_epochs(self.capture.version):
+            return
+        log = self.capture.directory(state.leader, topic.name, place.partition)
+        before = None if log is None else log.lost_epochs_before
+        if log is None or before is None or log.topic_id in (None, topic.topic_id):
+            return
+        logs = {b: self.capture.directory(b, topic.name, place.partition) for b in state.isr if b != state.leader}
+        lacking = [b for b, one in logs.items() if one is not None and b not in ahead and one.least_end < before]
+        if lacking:
+            text = f"the log of leader {state.leader} has lost its leader epochs before offset {before}"
+            one = self._observed(kinds.MEMBER_AHEAD, place, f"{text}, and {brokers(lacking)} copy records from before")
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, lacking))}, certain=False)
 
     def _ahead_of_leader(self, place: _Place, ahead: Mapping[int, int]) -> dict[int, int]:
         """Return the ISR members whose fetches the leader refuses, as their logs have later leader epochs."""

@@ -52,6 +52,8 @@ What the model leaves out, and why these stories lose nothing by it:
 * Time: a replica that cannot fetch may leave the ISR at any moment, one that can may join, timers may fire at any time.
 * Records, unless the bound `records` is above 0: then a log holds that many, a crash loses none of them, and the high
   watermark is checkpointed only by a clean stop. Producers use acks=all, and min.insync.replicas is 1.
+* A follower whose log has a later leader epoch than its leader, which only states bring that were written by hand:
+  since 2.8 the leader refuses its fetches (KIP-595, Partition.readRecords); here it truncates.
 * Deletion together with reassignment, except in `deletion-during-reassignment`: where else topics are deleted, every
   broker has a replica of every partition.
 * Logs that fail under a running broker; a disk that has failed when a broker starts is under the flag `offline_logs`.

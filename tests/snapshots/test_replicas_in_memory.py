@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.lineage import LaterState, later_states
+from kwalk.model.language import Model
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_strangers import answers, state
 
@@ -133,3 +138,47 @@ def test_a_follower_that_has_caught_up_since_the_state_was_removed_may_be_waited
     assert [o.certain for o in found if o.kind.name == "isr-names-a-dead-broker"] == [False]
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], [(0, 0), (3, 10)])
     assert "isr-names-a-dead-broker" not in ways_out(snapshot)
+
+
+def test_who_has_taken_up_a_restored_state_is_not_guessed_where_brokers_say_it() -> None:
+    """Without their answers any of them may lead, and any but the leader in ZooKeeper may have restarted since."""
+    snapshot = cluster("2.8.2")
+    state(snapshot)["leader_epoch"] = 3
+    guessed = later_states_of(snapshot)
+    assert len(guessed) == 11
+    memory(snapshot, b1=(5, False), b2=(5, True), b3=(3, False))
+    assert later_states_of(snapshot) == [one for one in guessed if (one.leader, one.restarted) == (2, {3})]
+
+
+def later_states_of(snapshot: dict[str, Any]) -> list[LaterState]:
+    capture = read_capture(json.dumps(snapshot).encode())
+    return list(later_states(capture, capture.topics["orders"], 0, (1, 2, 3)))
+
+
+def test_records_of_later_epochs_that_a_leader_has_lost_stop_those_who_copy_them() -> None:
+    """As 2 began to lead at epoch 5, its checkpoint lost what its earlier topic had above: seen on 2.8.2."""
+    snapshot = cluster("2.8.2")
+    for number in ("1", "2", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, [(0, 0)])
+        snapshot["brokers"][number]["dirs"]["orders-0"]["high_watermark"] = 2
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, [(5, 9)])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["first_batch"]["leader_epoch"] = 0
+    state(snapshot).update(leader=2, leader_epoch=5)
+    answers(snapshot, leader=2)
+    found = inspect_snapshot(json.dumps(snapshot).encode()).observations
+    (one,) = (o for o in found if o.kind.name == "isr-member-is-ahead-of-its-leader")
+    assert not one.certain and one.fields["brokers"] == "1 3"
+    snapshot["version"] = "2.7.2"
+    assert "isr-member-is-ahead-of-its-leader" not in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("epoch", [0, 57, 2_000_000])
+@pytest.mark.parametrize("has_state", [True, False])
+def test_a_search_from_a_snapshot_has_any_leader_epoch(epoch: int, has_state: bool) -> None:
+    """In the model an epoch is earlier than ZooKeeper's, the same, or later."""
+    snapshot = cluster("2.8.2")
+    if not has_state:
+        del snapshot["topics"]["orders"]["partition_state"]["0"]
+    memory(snapshot, b1=(epoch, True), b2=(epoch, False), b3=(epoch, False))
+    reading = read_snapshot(json.dumps(snapshot).encode())
+    assert Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags).initial

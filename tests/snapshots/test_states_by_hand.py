@@ -89,3 +89,15 @@ def test_no_id_in_the_znode_keeps_logs_where_another_partition_has_the_id_of_the
     way_out = ways_out(snapshot)["fetch-by-id-refused-mixed-topic-ids"]
     assert "to keep the records of brokers 1, 2 and 3, on each of brokers 1, 2 and 3" in way_out
     assert "into its znode" not in way_out
+
+
+def test_a_log_with_the_id_that_the_controller_sends_is_not_of_an_earlier_topic() -> None:
+    """The znode's first change was a hand that wrote another id, not a controller that minted one: seen on 3.9.0."""
+    snapshot = cluster()
+    answers(snapshot)
+    snapshot["topics"]["orders"].update(version=1)
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    assert ways_out(snapshot).keys() == {"topic-id-differs", "controller-sends-another-id"}
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
+    assert "leader-refuses-topic-id" in ways_out(snapshot)

@@ -892,14 +892,26 @@ class RandomDamages:
     def write_earlier_state(self) -> bool:
         """Write the state that a partition had first, as a restored backup of ZooKeeper has it."""
         partition = self.source.choice(list(self.earlier))
-        if self.scene.lab.states(self.scene.topic)[partition] == self.earlier[partition]:
+        if self.scene.lab.states(self.scene.topic).get(partition) in (None, self.earlier[partition]):
             return False
         self.scene.write_state(partition, **self.earlier[partition])
+        return True
+
+    def remove_state(self) -> bool:
+        """Delete the state znode of a partition."""
+        lab, topic = self.scene.lab, self.scene.topic
+        partition = self.source.choice(list(self.earlier))
+        if partition not in lab.states(topic):
+            return False
+        lab.zk.do(delete(f"/brokers/topics/{topic}/partitions/{partition}/state"))
+        lab.note(f"the state of {topic}-{partition} is deleted")
         return True
 
     def edit_state(self) -> bool:
         """Write a leader and an ISR of some replicas by hand, as an operator does who wants the partition served."""
         lab, topic = self.scene.lab, self.scene.topic
+        if not lab.states(topic):
+            return False
         partition = self.source.choice(sorted(lab.states(topic)))
         replicas = sorted((lab.topic(topic) or {})["partitions"][str(partition)])
         isr = self.source.sample(replicas, self.source.randint(1, len(replicas)))
@@ -947,7 +959,7 @@ class RandomDamages:
     def reassign(self) -> bool:
         """Reassign a partition to some of the brokers, while all run."""
         lab, topic = self.scene.lab, self.scene.topic
-        if self._stopped() or lab.controller() is None:
+        if self._stopped() or lab.controller() is None or not lab.states(topic):
             return False
         partition = self.source.choice(sorted(lab.states(topic)))
         replicas = self.source.sample(sorted(lab.brokers), self.source.randint(1, 3))
@@ -970,6 +982,7 @@ HARMFUL = frozenset(
         "bring_copy_back",
         "write_earlier_state",
         "edit_state",
+        "remove_state",
         "edit_assignment",
         "cut_log",
     )

@@ -319,10 +319,10 @@ class Situations:
         """Return the lineages of a partition's logs on the brokers of its situation."""
         earlier: dict[int, str] = {}
         for b in brokers:
-            directory = self.capture.directory(b, topic.name, partition)
-            if directory is not None and self.capture.brokers[b].seen and is_of_an_earlier_topic(topic, directory):
+            log = self.capture.directory(b, topic.name, partition)
+            if log is not None and self.capture.brokers[b].seen and is_of_an_earlier_topic(self.capture, topic, log):
                 earlier[b] = (
-                    f"it has the topic id {directory.topic_id}, and the topic never had another one than its present "
+                    f"it has the topic id {log.topic_id}, and the topic never had another one than its present "
                     f"{topic.topic_id}: its znode has the data version {topic.version}"
                 )
         replicas = {*topic.partitions.get(partition, ()), *in_sync(self.capture, topic, partition)}

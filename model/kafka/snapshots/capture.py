@@ -171,6 +171,19 @@ class Directory:
         return max(known, default=None)
 
     @property
+    def lost_epochs_before(self) -> int | None:
+        """The offset before which leader epochs of records are not in the checkpoint, as its broker led at a lower one.
+
+        None if nothing shows it. After a deletion of records log_start may be written later than the checkpoint.
+
+        Kafka: LeaderEpochFileCache.assign, truncateAndAppend.
+        """
+        batch, first = self.first_batch, (self.leader_epochs or (None,))[0]
+        if batch is None or first is None or batch.leader_epoch < 0 or self.start is None:
+            return None
+        return first[1] if first[1] > max(self.start, batch.base_offset) else None
+
+    @property
     def least_end(self) -> int:
         """An offset up to which the log has records, as far as is shown: its end is not below it."""
         segments = self.segments or {}

@@ -117,7 +117,7 @@ def _earlier_logs(capture: Capture, topic: Topic) -> dict[int, set[int]]:
     for broker in capture.brokers.values():
         for number in topic.partitions:
             log = capture.directory(broker.id, topic.name, number)
-            if broker.seen and is_of_an_earlier_topic(topic, log):
+            if broker.seen and is_of_an_earlier_topic(capture, topic, log):
                 found.setdefault(number, set()).add(broker.id)
     return found
 
@@ -314,12 +314,17 @@ def is_as_created(topic: Topic) -> bool:
     return topic.version <= (topic.topic_id is not None)
 
 
-def is_of_an_earlier_topic(topic: Topic, directory: Directory | None) -> bool:
+def has_first_id(capture: Capture, topic: Topic) -> bool:
+    """Whether a topic has had no other id, as far as its znode shows: a controller that sends another minted none."""
+    return is_as_created(topic) and (topic.version == 0 or sent_id(capture, topic) in (None, topic.topic_id))
+
+
+def is_of_an_earlier_topic(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
     """Whether a log has an id that the topic never had.
 
     The id of a znode that only its creation and the first minting have written is the topic's first one.
     """
-    if directory is None or topic.topic_id is None or not is_as_created(topic):
+    if directory is None or topic.topic_id is None or not has_first_id(capture, topic):
         return False
     return directory.topic_id not in (None, topic.topic_id)
 
@@ -336,7 +341,7 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
     state, log = topic.states.get(partition), capture.directory(broker, topic.name, partition)
     if state is None or log is None or log.topic_id is not None or log.is_garbled or broker not in state.isr:
         return False
-    if topic.topic_id is None or is_as_created(topic) or not has_topic_ids(capture.version):
+    if topic.topic_id is None or has_first_id(capture, topic) or not has_topic_ids(capture.version):
         return False
     was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
     return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
@@ -419,7 +424,7 @@ def fetches_by_topic_id(version: str) -> bool:
 
 def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
     """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
-    return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(topic, directory)
+    return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(capture, topic, directory)
 
 
 def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
@@ -437,7 +442,7 @@ def has_epoch(capture: Capture, topic: Topic, partition: int, broker: int) -> bo
     has = directory.has_epoch(state.leader_epoch)
     if has is False and broker == state.leader and followers_of_epoch(capture, topic, partition):
         return True
-    if not has or not is_of_an_earlier_topic(topic, directory):
+    if not has or not is_of_an_earlier_topic(capture, topic, directory):
         return has
     return False if refuses_all(capture, topic, directory) else None
 
@@ -526,7 +531,7 @@ def later_than_deletion(capture: Capture, topic: Topic) -> str:
             place = f"{topic_label(topic.name)}-{number}"
             return f"{place} of broker {broker} has leader epoch {epoch}, ZooKeeper {topic.states[number].leader_epoch}"
     others = {log.topic_id for log in logs} - {None}
-    if topic.topic_id is None or not is_as_created(topic) or len(others) != 1 or topic.topic_id in others:
+    if topic.topic_id is None or not has_first_id(capture, topic) or len(others) != 1 or topic.topic_id in others:
         return ""
     return f"its logs have the topic id {others.pop()}, ZooKeeper has {topic.topic_id}"
 
@@ -543,7 +548,7 @@ def hosts_of_lost(capture: Capture, topic: Topic, partition: int) -> tuple[int, 
     logs = {b: log.topic_id for b, log in found.items() if log is not None and log.is_empty is not True}
     on_disk = {identity for p in topic.partitions for identity in files_of(capture, topic, p).values()} - {None}
     ids: set[str | None] = {topic.topic_id} if topic.topic_id else {*remembered_ids(capture, topic)}
-    if on_disk and not ids & on_disk and not is_as_created(topic):  # a controller has minted another one since
+    if on_disk and not ids & on_disk and not has_first_id(capture, topic):  # another one was minted
         ids = on_disk
     own = tuple(b for b, identity in logs.items() if len(ids) == 1 and identity in ids)
     return own or (tuple(logs) if len(logs) > 1 and set(logs.values()) == {None} else ())

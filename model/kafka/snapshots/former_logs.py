@@ -123,7 +123,7 @@ def _fact_of_earlier_topic(capture: Capture, one: SetAsideLog) -> str:
     A topic's leader epochs only rise: what began after this log was set aside has none that is lower.
     """
     topic, known = capture.topics.get(one.topic), _image_partition(capture, one.topic, one.partition)
-    if topic is not None and is_of_an_earlier_topic(topic, one.directory):
+    if topic is not None and is_of_an_earlier_topic(capture, topic, one.directory):
         return f"the topic never had another id than {topic.topic_id}: its znode has the data version {topic.version}"
     last = max((epoch for epoch, _ in one.directory.leader_epochs or ()), default=0)
     if known is not None and known.leader_epoch < last:
@@ -276,7 +276,7 @@ def _foreign(capture: Capture, topic: str, number: int, brokers: Iterable[int]) 
         b: log
         for b, log in logs.items()
         if log is not None and log.topic_id not in (None, wanted) and log.is_empty is not True
-        if znode is None or not is_of_an_earlier_topic(znode, log)
+        if znode is None or not is_of_an_earlier_topic(capture, znode, log)
     }
 
 

@@ -204,11 +204,16 @@ class InferredState:
         self, broker: int, partition: int, ids: InferredReplica, replica: CapturedReplica | None
     ) -> InferredReplica:
         """Return a replica as its process has it in memory, which a start that is refused leaves without one."""
-        epoch, state = self.leader_epoch(partition), self.focus.topic.states.get(partition)
         if replica is None or replica.leader_epoch < 0:
             return ids
-        above = 0 if epoch is None or state is None else epoch - state.leader_epoch
-        return InferredReplica(ids.file, ids.memory, True, max(replica.leader_epoch + above, 0), replica.leads)
+        state = self.focus.topic.states.get(partition)
+        above = self._distance(replica.leader_epoch - (0 if state is None else state.leader_epoch))
+        epoch = max((self.leader_epoch(partition) or 0) + above, 0)
+        return InferredReplica(ids.file, ids.memory, True, epoch, replica.leads)
+
+    def _distance(self, above: int) -> int:
+        """Return how far a leader epoch is above ZooKeeper's in the model, where it is earlier, the same, or later."""
+        return max(-1, min(1, above))
 
     def _without_file(self, broker: int, partition: int, memory: InferredMemory) -> str | None:
         """Removed files explain a partition without a working leader: ISR members cannot have restarted since.

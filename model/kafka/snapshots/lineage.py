@@ -791,7 +791,19 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
         for restarted in (frozenset(some) for size in range(len(others) + 1) for some in combinations(others, size)):
             leads = None if leader in restarted else leader
             found[LaterState(leads, last, frozenset(newest), restarted)] = None
-    yield from found
+    fitting = [one for one in found if all(_fits_memory(capture, topic, partition, b, one) for b in live)]
+    yield from fitting or found
+
+
+def _fits_memory(capture: Capture, topic: Topic, partition: int, broker: int, later: LaterState) -> bool:
+    """Whether a broker that runs has in memory what a later state says of it, as far as it is shown."""
+    place, epoch = (topic.name, partition), topic.states[partition].leader_epoch
+    if place not in capture.brokers[broker].replicas:
+        return True
+    replica = capture.brokers[broker].replicas[place]
+    is_later = replica is not None and replica.leader_epoch > epoch
+    leads = replica is not None and replica.leads and is_later
+    return is_later is (broker not in later.restarted) and leads is (broker == later.leader)
 
 
 def id_on_failed_disks(capture: Capture, topic: Topic, partition: int) -> str | None:

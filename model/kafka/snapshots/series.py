@@ -111,6 +111,9 @@ class InferredStart(InferredState):
         state = self.focus.topic.states.get(partition)
         return None if state is None else state.leader_epoch
 
+    def _distance(self, above: int) -> int:
+        return above
+
     def _hosted(self, broker: int, partition: int, ids: InferredReplica) -> InferredReplica:
         state = self.focus.topic.states.get(partition)
         if state is None:
@@ -745,6 +748,8 @@ def _start(series: Captures, scope: Scope) -> InferredStart | None:
 def _numbering(series: Captures, scope: Scope, start: InferredStart | None) -> Numbering:
     ids = dict.fromkeys((*series.returning, *(ids_in(start) if start else ()), *series.ids))
     epochs = [state.leader_epoch for topic in series.topics for state in topic.states.values()]
+    brokers = (broker for capture in series.captures for broker in capture.brokers.values())
+    epochs += [one.leader_epoch for b in brokers for (t, _), one in b.replicas.items() if one and t == series.topic]
     in_images = (migrating.image_states(capture, series.topic) for capture in series.captures)
     epochs += [state.leader_epoch for states in in_images for state in states.values()]
     return Numbering(
