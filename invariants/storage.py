@@ -235,7 +235,7 @@ def small_segment_has_rolled(log: PartitionLog) -> bool:
 
 @always(
     symptom="partitions have no leader after a failover, as the broker that was elected handles no part of the request",
-    log="Error while processing LeaderAndIsr request …; … since it only has message offset info",
+    log="Error while processing LeaderAndIsr request correlationId … received from controller … epoch …",
 )
 def elected_replica_leads(log: PartitionLog) -> bool:
     """A replica that is elected begins to lead."""
