@@ -140,6 +140,7 @@ SEARCHES = (
     "consumer-group-long-metadata --variant 3.9.0 --keep-going",
     "consumer-group-without-protocol --variant 3.9.0 --keep-going",
     "consumer-group-without-members --variant 3.9.0 --keep-going",
+    "consumer-group-append-time --variant 3.9.0 --keep-going",
     "consumer-group-without-rebalance-timeout --variant 3.9.0 --keep-going",
     "consumer-group-transactional-commit --variant 3.9.0 --keep-going",
     "consumer-group-late-join --variant 3.9.0 --keep-going",
