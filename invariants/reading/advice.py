@@ -403,8 +403,10 @@ class Advice:
                     f"{f' of {elected}' if elected else ''}, or a state znode that names a replica"
                 )
                 continue
-            if kind.way_out not in others:
-                others.append(kind.way_out)
+            is_read = all(self.capture.brokers[b].alive for b in replicas)  # else reassignments may be refused
+            way_out = kind.way_out if is_read else f"fail the controller over, which reads the replicas; {kind.way_out}"
+            if way_out not in others:
+                others.append(way_out)
             for broker in live - {*replicas} if not live & {*state.isr} & {*replicas} else ():
                 bare.setdefault(broker, []).append(one.subject)
         yield from others

@@ -150,6 +150,24 @@ def member_that_nobody_added(later: dict[str, Any]) -> None:
     state(later, 1)["isr"] = [3, 1, 2]
 
 
+def in_memory(capture: dict[str, Any]) -> None:
+    """Let all brokers have in memory what the states say, as at rest."""
+    topic = capture["topics"]["t"]
+    for number, broker in capture["brokers"].items():
+        held = {p: s for p, s in topic["partition_state"].items() if int(number) in topic["znode"]["partitions"][p]}
+        replicas = {
+            p: {"leader_epoch": s["leader_epoch"], "leads": s["leader"] == int(number)} for p, s in held.items()
+        }
+        broker["replicas"] = {"t": replicas} if broker["alive"] else None
+
+
+def second_leader(later: dict[str, Any]) -> None:
+    """A follower says that it leads, at the leader epoch that another broker has."""
+    in_memory(later)
+    follower = next(str(number) for number in state(later)["isr"] if number != state(later)["leader"])
+    later["brokers"][follower]["replicas"]["t"]["0"]["leads"] = True
+
+
 STOPPED, RESTARTED, LAST = (
     f"scenario-01-exact-08{which}"
     for which in (
@@ -171,6 +189,7 @@ STOPPED, RESTARTED, LAST = (
         (member_that_nobody_added, STOPPED, "ISR of t-1"),
         (older_leader_epoch, RESTARTED, "leader epoch of t-0"),
         (older_leader_epoch, LAST, "leader epoch of t-0"),
+        (second_leader, "scenario-01-exact-02-03-produce-consume", "t-0 in memory of broker 2"),
     ],
 )
 def test_a_capture_that_was_tampered_with_is_refused_with_its_name_and_the_field(tamper, name, fact) -> None:
@@ -180,6 +199,14 @@ def test_a_capture_that_was_tampered_with_is_refused_with_its_name_and_the_field
     assert done.fit is Fit.REFUSED
     assert done.mismatch.waypoint == name
     assert fact in [difference.name for difference in done.mismatch.differences]
+
+
+def test_brokers_that_have_in_memory_what_the_states_say_are_explained() -> None:
+    documents = [document(name) for name in YOUNG]
+    for one in documents:
+        in_memory(one)
+    done = explained([json.dumps(one).encode() for one in documents], names=YOUNG)
+    assert (done.fit, len(done.arrivals)) == (Fit.EXPLAINED, len(YOUNG))
 
 
 def test_captures_in_the_wrong_order_are_refused() -> None:

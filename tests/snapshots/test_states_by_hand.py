@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
+from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import answers, state
 
 
@@ -101,3 +102,19 @@ def test_a_log_with_the_id_that_the_controller_sends_is_not_of_an_earlier_topic(
     for broker in snapshot["brokers"].values():
         broker["metadata_cache"]["topics"]["orders"]["topic_id"] = OTHER
     assert "leader-refuses-topic-id" in ways_out(snapshot)
+
+
+@pytest.mark.parametrize("is_down", [True, False])
+def test_a_reassignment_to_replicas_that_a_hand_wrote_begins_with_a_failover_while_one_is_down(is_down: bool) -> None:
+    """They are new to the controller, which refuses new replicas that are down, until the next one has read them."""
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3, 4]
+    state(snapshot).update(leader=2, isr=[2, 3])
+    state(snapshot, "payments")["isr"] = [1, 2, 3]
+    if is_down:
+        snapshot["brokers"]["4"]["alive"] = False
+        snapshot["broker_ids"].remove(4)
+    assert ("which reads the replicas" in ways_out(snapshot)["isr-outside-replicas"]) is is_down
+    commands = procedure(problem(snapshot), "put-back orders 2").commands
+    assert (commands[0] == "zkCli.sh -server ZK delete /controller") is is_down
+    assert any("still" in line or "stays in progress" in line for line in commands) is is_down

@@ -17,7 +17,14 @@ from attrs import evolve, frozen
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.diagnosis import disks_of_others, last_epochs, listed, other_topic_of
+from kwalk.model.kafka.snapshots.diagnosis import (
+    disks_of_others,
+    each,
+    last_epochs,
+    listed,
+    other_topic_of,
+    sentence,
+)
 from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
@@ -731,14 +738,22 @@ class Catalogue:
         return [n for n, replicas in known if broker in isrs.get(n, ()) and broker not in replicas]
 
     def _put_back(self, topic: Topic, broker: int) -> Procedure:
+        """Return the step that lets Kafka take a broker out of the ISR that is no replica.
+
+        Replicas that were written by hand are new ones to the controller until the next one has read them, and it
+        refuses new ones that are down: seen on 3.9.0 (KafkaController.validateReplicas).
+        """
         foreign = self._foreign(topic, broker)
+        down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive})
+        is_refused = bool(down)
+        until = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number, fail_over = part.number(broker), Move((("delete_controller()",),))
             own = part.topic.name == topic.name and part.partitions[0] in foreign
             keys = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in range(len(part.observed.brokers)))
             change = Move((keys,)) if own else NOTHING
-            return (change, fail_over, change)
+            return (*(fail_over,) * is_refused, change, fail_over, change)
 
         label = topic_label(topic.name)
         names = listed([f"{label}-{number}" for number in foreign])
@@ -748,13 +763,17 @@ class Catalogue:
         reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
         return Procedure(
             f"put-back {label} {broker}",
-            f"Make broker {broker} a replica of {names}, fail the controller over, and take the replica away again.",
+            sentence(
+                f"{'fail the controller over, ' * is_refused}make broker {broker} a replica of {names}, fail the "
+                f"controller over{' again' * is_refused}, and take the replica away again."
+            ),
             self._in_each_part(moves),
             cost=5,
             commands=(
+                *("zkCli.sh -server ZK delete /controller",) * is_refused,
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
-                f"{reassign} with-{broker}.json --verify   # until it is complete",
+                f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}",
                 "zkCli.sh -server ZK delete /controller",
                 f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
                 f"{reassign} without-{broker}.json --execute",

@@ -389,6 +389,8 @@ def replica_facts(
     for number, real in enumerate(numbering.brokers):
         if not may_lack(capture, numbering, open_, real, partition):
             yield from _directory(capture, numbering, partition, number, real)
+        if partition not in open_.waiting and not open_.is_new and life == 0:
+            yield from _in_memory(capture, numbering, partition, number, real)
     if partition not in open_.waiting:
         yield from _led(capture, numbering, partition, life)
 
@@ -419,6 +421,27 @@ def _directory(capture: Capture, numbering: Numbering, partition: int, number: i
             (where(f"{path}.on_disk", int(there)),),
             lambda cluster: words[cluster.replica_of(number, 0, partition).on_disk],
         )
+
+
+def _in_memory(capture: Capture, numbering: Numbering, partition: int, number: int, real: int) -> Iterator[Fact]:
+    """What a broker says of a replica: its leader epoch in memory, and whether it leads."""
+    place, shown = (numbering.topic, partition), capture.brokers[real].replicas
+    if place not in shown:
+        return
+    replica, path = shown[place], f"brokers[{number}].replicas[0][{partition}]"
+    epoch = NONE if replica is None else replica.leader_epoch
+    leads = replica is not None and replica.leads
+
+    def look(cluster: Cluster) -> str:
+        found = cluster.replica_of(number, 0, partition)
+        return _role(NONE if found.leader_epoch is None else found.leader_epoch, leads=found.is_leader)
+
+    clauses = where(f"{path}.leader_epoch", epoch), where(f"{path}.is_leader", int(leads))
+    yield Fact(f"{numbering.name}-{partition} in memory of broker {real}", _role(epoch, leads=leads), clauses, look)
+
+
+def _role(epoch: int, *, leads: bool) -> str:
+    return "no leader epoch" if epoch == NONE else f"{'leads' if leads else 'follows'} at leader epoch {epoch}"
 
 
 def _led(capture: Capture, numbering: Numbering, partition: int, life: int) -> Iterator[Fact]:
