@@ -168,6 +168,7 @@ LARGEST_TIMESTAMP_UNCOMPRESSED = LARGEST_TIMESTAMP.varied(
     properties=(
         storage.largest_timestamp_has_its_offset,
         storage.leader_gives_each_offset,
+        storage.segments_do_not_overlap,
         storage.log_has_rolled,
     ),
     bounds={"offsets": 6},
