@@ -10,6 +10,7 @@ why. An action that is in neither table cannot be forced yet.
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -292,9 +293,14 @@ def _remove_request(doing: Doing) -> None:
 def _remove_logs(doing: Doing) -> None:
     """Remove the directories, as `rm -rf` does."""
     for path in doing.lab.brokers[doing.broker()].data.glob(f"{TOPIC}-*"):
-        for file in path.iterdir():
-            file.unlink()
-        path.rmdir()
+        shutil.rmtree(path)
+
+
+def _move_log(doing: Doing) -> None:
+    broker = doing.lab.brokers[doing.broker()]
+    log = broker.directory(f"{TOPIC}-{doing.args['partition']}")
+    if log is not None:
+        shutil.move(log, broker.folder / f"{log.name}.moved")
 
 
 def _elect_preferred(doing: Doing) -> None:
@@ -392,6 +398,7 @@ HANDS: Mapping[str, Hand] = {
     "expire_session": _outside("the session is ended by a client that has its password", _expire),
     "remove_metadata_files": _outside("partition.metadata is removed", _remove_files),
     "edit_metadata_files": _outside("partition.metadata gets ZooKeeper's topic id", _edit_files),
+    "move_directory_away": _outside("the partition's log directory is moved away", _move_log),
     "write_topic_id": _outside("the topic's znode is written with an id", _write_id),
     "remove_topic_by_hand": _outside("deleteall of the topic's znode", _remove_topic),
     "runbook_removes_topic": _outside("deleteall of the topic's znode", _remove_topic),

@@ -189,7 +189,7 @@ STOPPED, RESTARTED, LAST = (
         (member_that_nobody_added, STOPPED, "ISR of t-1"),
         (older_leader_epoch, RESTARTED, "leader epoch of t-0"),
         (older_leader_epoch, LAST, "leader epoch of t-0"),
-        (second_leader, "scenario-01-exact-02-03-produce-consume", "t-0 in memory of broker 2"),
+        (second_leader, "scenario-01-exact-02-03-produce-consume", "t-0 in memory of broker 3"),
     ],
 )
 def test_a_capture_that_was_tampered_with_is_refused_with_its_name_and_the_field(tamper, name, fact) -> None:

@@ -59,7 +59,7 @@ WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", 
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
 STATE_REMOVAL = "remove_partition_states_by_hand"
-REMOVAL, EDIT = "remove_metadata_files", "edit_metadata_files"
+REMOVAL, EDIT, LOG_REMOVAL = "remove_metadata_files", "edit_metadata_files", "move_directory_away"
 LOST_REQUEST = "lose_request"
 """A request is lost only if the controller that has sent it resigns."""
 STARTS = frozenset({"restart", "notice_expiry"})
@@ -199,6 +199,7 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if _has_another_file(before, after, numbering) else {EDIT})
+        | (frozenset() if _log_is_gone(before, after, numbering) else {LOG_REMOVAL})
         | (frozenset() if numbering.scope.deletion else REMOVALS)
         | (frozenset() if numbering.scope.loses_states else {STATE_REMOVAL})
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
@@ -207,6 +208,17 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
     )
+
+
+def _log_is_gone(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
+    """Whether a broker that is down lacks a log that it has in the capture before: operators move or remove it."""
+    assert after.capture is not None
+    if before.capture is None or before.life != after.life:
+        return False
+    was, now, name, partitions = before.capture, after.capture, numbering.topic, range(numbering.partitions)
+    down = [real for real in numbering.brokers if real in now.brokers and not now.brokers[real].alive]
+    lost = ((b, p) for b in down for p in partitions if was.directory(b, name, p) and now.brokers[b].seen)
+    return any(now.directory(b, name, p) is None for b, p in lost)
 
 
 def _has_another_file(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:

@@ -25,7 +25,7 @@ from attrs import evolve, frozen
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.assignment import order_of
 from kwalk.model.kafka.base import RUNNING_CLUSTER
-from kwalk.model.kafka.clients import admin_clients, faults, operator
+from kwalk.model.kafka.clients import admin_clients, faults, operator, repair
 from kwalk.model.kafka.controller.controller_context import (
     Controller,
     ControllerEvent,
@@ -942,6 +942,7 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
         kafka_zk_client.deliver_notification,
         operator.leave,
         operator.write_topic_id,
+        repair.move_directory_away,
         *actions.TWO_STEP_ADMINS,
         admin_clients.admin_adds_partitions,
         admin_clients.admin_creates_topic,
