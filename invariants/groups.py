@@ -716,7 +716,7 @@ def heartbeats_keep_a_member(before: GroupCluster, after: GroupCluster, consumer
 
 @always(
     symptom="a consumer that chooses its partitions itself ends with an exception as it commits",
-    log="UNKNOWN_MEMBER_ID in responses to OffsetCommit",
+    log="UNKNOWN_MEMBER_ID or INVALID_TIMESTAMP in responses to OffsetCommit",
 )
 def lone_commit_is_accepted(cluster: GroupCluster, consumer: ConsumerId) -> bool:
     """A consumer that has not joined may commit to a group without members."""

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import Offset
-from kwalk.model.kafka.storage.leader_epochs import MEMBERS, EpochPartition, Member, follows, latest_epoch, start_of
+from kwalk.model.kafka.storage.leader_epochs import (
+    MEMBERS,
+    EpochPartition,
+    Member,
+    follows,
+    is_of_an_unknown_epoch,
+    is_out_of_range,
+    latest_epoch,
+    start_of,
+)
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -222,6 +231,71 @@ def broker_outlives_its_leaders_log(partition: EpochPartition) -> bool:
 
 
 @always(
+    symptom="records that a leader has lost are gone from the last broker that had them: it had exited to keep them",
+    log="Halting because log truncation is not allowed for topic …",
+)
+def exit_spares_records(partition: EpochPartition, member: Member) -> bool:
+    """A replica whose broker has exited, as its leader's log was shorter, has what it then knew to be committed."""
+    replica = partition.replicas[member]
+    premise(replica.exited_at is not None)
+    assert replica.exited_at is not None
+    return len(replica.records) >= replica.exited_at
+
+
+@step(
+    symptom="a broker stops that could follow its leader",
+    log="Halting because log truncation is not allowed for topic …",
+)
+def exit_has_a_reason(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A broker exits as its log, which it does not truncate any more, is longer than that of its leader."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(old.exited_at is None and new.exited_at is not None)
+    if before.leader is None or old.is_truncating:
+        return False
+    is_longer = len(old.records) > len(before.replicas[before.leader].records)
+    return is_longer and not new.is_up and new.exited_at == old.high_watermark
+
+
+@step(
+    symptom="unclean.leader.election.enable=false does not keep what a leader has lost",
+    log="none: the follower logs a truncation",
+)
+def fetch_keeps_the_log(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A follower that fetches loses no record."""
+    old = before.replicas[member]
+    premise(before.leader not in (None, member) and old.is_up and not old.is_truncating)
+    return len(after.replicas[member].records) >= len(old.records)
+
+
+@step(
+    symptom="after a start a follower truncates to another offset than the high watermark that it had",
+    log="none: replication-offset-checkpoint has another number",
+)
+def checkpoint_is_a_high_watermark(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """What a broker writes into its checkpoint is the high watermark that it has in memory."""
+    old, new = before.replicas[member], after.replicas[member]
+    premise(old.checkpointed != new.checkpointed)
+    return old.is_up and new.checkpointed == old.high_watermark
+
+
+@step(symptom="a crash leaves another log than the disk has", log="none")
+def crash_takes_the_end(before: EpochPartition, after: EpochPartition) -> bool:
+    """A leader that is alone in the ISR is down, and has lost the end of its log, and no more."""
+    premise(before.tail_losses < after.tail_losses and before.leader is not None)
+    assert before.leader is not None
+    old, new = before.replicas[before.leader], after.replicas[before.leader]
+    is_shorter = len(new.records) < len(old.records) and not new.is_up and new.is_in_isr
+    return is_shorter and all(epoch == old.records[at] for at, epoch in enumerate(new.records))
+
+
+@reachable()
+def exited_broker_is_back(partition: EpochPartition, member: Member) -> bool:
+    """A broker that has exited runs again, and has truncated its log to a high watermark."""
+    replica = partition.replicas[member]
+    return replica.exited_at is not None and replica.exited_at > 0 and replica.is_up and not replica.is_truncating
+
+
+@always(
     symptom="a log directory is offline after a crash of the machine: its file leader-epoch-checkpoint has no numbers",
     log="Malformed line in checkpoint file (…): …",
 )
@@ -271,6 +345,14 @@ def missed_election_is_made_up_for(partition: EpochPartition, member: Member) ->
     return is_aware and partition.missed_elections > 0 and replica.known_end > 0 and partition.leader_epoch > 1
 
 
+@reachable()
+def former_leader_leads_again(partition: EpochPartition, member: Member) -> bool:
+    """A replica has missed that its leader did not lead for a while, and has a record."""
+    replica = partition.replicas[member]
+    is_zombie = replica.former_leader is not None and replica.former_leader == partition.leader
+    return is_zombie and partition.missed_elections > 1 and not replica.records.is_empty
+
+
 @always(
     symptom="a replica stays out of the ISR; neither a restart nor an election helps, until more records are deleted",
     log="Unexpected error occurred while processing data for partition … at offset …",
@@ -278,6 +360,29 @@ def missed_election_is_made_up_for(partition: EpochPartition, member: Member) ->
 def fetcher_does_not_give_up(partition: EpochPartition) -> bool:
     """No fetcher has marked the partition as failed."""
     return not any(replica.has_failed for replica in partition.replicas)
+
+
+@when_quiescent(
+    symptom="a follower leaves the ISR, and stays out until a record is appended; min.insync.replicas may forbid it",
+    log="OFFSET_OUT_OF_RANGE in responses to Fetch",
+)
+def follower_is_answered(partition: EpochPartition, member: Member) -> bool:
+    """A live follower of a live leader does not get OFFSET_OUT_OF_RANGE again and again."""
+    premise(follows(partition, member) and not is_out_of_range(partition, member))
+    return not is_of_an_unknown_epoch(partition, member)
+
+
+@reachable()
+def moved_log_leads(partition: EpochPartition) -> bool:
+    """A leader whose log was moved has several records, of different epochs, and its follower has them."""
+    return (
+        partition.log_moves > 0
+        and partition.leader is not None
+        and all(
+            len(replica.records) > 1 and replica.records[0] < replica.records[1] and not replica.is_truncating
+            for replica in partition.replicas
+        )
+    )
 
 
 @reachable()

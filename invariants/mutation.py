@@ -674,6 +674,53 @@ OF_LOG_FILES = (
 )
 """These functions."""
 
+RARE_STEP_TRIALS = (
+    Trial(
+        "leader-epochs-lost-tail",
+        variant="0.10.0",
+        flags={"exits_write_checkpoints": True},
+        about="A leader has lost the end of its log.",
+    ),
+    Trial(
+        "leader-epochs-moved-log",
+        variant=LATEST,
+        flags={"moves_carry_epochs": True},
+        about="A leader's log is moved.",
+    ),
+    Trial("leader-epochs-moved-log", variant=LATEST, about="The same, where it loses leader epochs."),
+    Trial("leader-epochs-zombie-follower", variant="2.1.0", about="A follower misses two elections."),
+    Trial("log-untrimmed-indexes", variant="2.0", about="A crash leaves an index with zeros."),
+    Trial("log-lost-names", variant=LATEST, about="A crash loses the names of files."),
+    Trial("log-full-truncation-elected", variant="2.0", about="A replica is elected whose log has begun again."),
+    Trial(
+        "log-largest-timestamp-uncompressed",
+        variant="3.7.0",
+        flags={"uncompressed_offsets_are_known": True},
+        about="Batches that are not compressed.",
+    ),
+    Trial("log-segment-limits", variant=LATEST, about="The limit of segments is lowered."),
+    Trial("log-recovery-failed-start", variant=LATEST, about="A start fails before it has loaded a log."),
+    Trial("log-recovery-failed-start", variant="3.5.1", about="The same, where that leaves a clean shutdown file."),
+    Trial("consumer-group-append-time", variant=LATEST, about="Commits while offsets have LogAppendTime."),
+)
+"""The trials of steps that only one story has: docs/reference/mutants-of-rare-steps.md."""
+OF_RARE_STEPS = (
+    "disk_crashes",
+    "failed_starts",
+    "leadership",
+    "append_uncompressed",
+    "checkpoint_high_watermark",
+    "commit_by_append_time",
+    "elect_again_unnoticed",
+    "exit_at_a_shorter_leader",
+    "fetch_unaware",
+    "lose_tail",
+    "lower_segment_bytes",
+    "move_log",
+    "truncate_to_the_leaders_end",
+)
+"""These functions."""
+
 PARTITION_TRIALS = (
     Trial("isr-changes", variant=LATEST, about="A leader has the controller change its ISR."),
     Trial(

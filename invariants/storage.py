@@ -217,6 +217,41 @@ def size_of(log: PartitionLog) -> int:
 
 
 @step(
+    symptom="segment.bytes or segment.ms of a topic was lowered, and old records stay, or are not compacted, as before",
+    log="none: the active segment grows beyond its topic's segment.bytes",
+)
+def changed_limit_holds(before: PartitionLog, after: PartitionLog) -> bool:
+    """An append rolls a segment that has a batch, once segment.bytes has room for one only."""
+    premise(before.segment_limits > 0 and after.end_offset > before.end_offset)
+    premise(not active_segment(before).batches.is_empty)
+    return after.count > before.count
+
+
+@reachable()
+def small_segment_has_rolled(log: PartitionLog) -> bool:
+    """A segment with one batch was closed that was opened after the change."""
+    return log.count > 2 and log.segments[1].is_small and len(log.segments[0].batches) > 1
+
+
+@always(
+    symptom="partitions have no leader after a failover, as the broker that was elected handles no part of the request",
+    log="Error while processing LeaderAndIsr request correlationId … received from controller … epoch …",
+)
+def elected_replica_leads(log: PartitionLog) -> bool:
+    """A replica that is elected begins to lead."""
+    return not log.has_failed_to_lead
+
+
+@when_quiescent(
+    symptom="a broker does not start after a crash, again and again",
+    log="There was an error in one of the threads during logs loading: … inconsistent range",
+)
+def crashed_broker_starts(log: PartitionLog) -> bool:
+    """A broker that has crashed runs at last."""
+    return log.phase is LogPhase.RUNNING
+
+
+@step(
     symptom="records vanish before their retention time is over",
     log="Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms breach)",
 )
@@ -1175,6 +1210,12 @@ def failed_start_is_made_up_for(log: PartitionLog) -> bool:
 
 
 @reachable()
+def start_after_a_failure_recovers(log: PartitionLog) -> bool:
+    """The broker runs with a record, after a crash and a start that ended before it had loaded its logs."""
+    return log.failed_starts > 0 and is_running(log) and log.end_offset > 0
+
+
+@reachable()
 def log_has_rolled(log: PartitionLog) -> bool:
     """All segments are in use, and each has a batch."""
     return log.count == len(SEGMENTS) and all(not segment.batches.is_empty for segment in log.segments)
@@ -1206,6 +1247,27 @@ def active_segment_is_deleted(log: PartitionLog) -> bool:
 def crashed_log_is_recovered(log: PartitionLog) -> bool:
     """After a crash the log runs, and has a segment that was rolled and what was flushed."""
     return log.crashes > 0 and is_running(log) and log.count > 1 and flushed_end(log) > 1
+
+
+@step(symptom="a crash leaves other files than the disk has", log="none")
+def crash_leaves_an_index_untrimmed(before: PartitionLog, after: PartitionLog) -> bool:
+    """A crash leaves zeros behind the indexes of the active segment, and of one that was closed."""
+    premise(before.crashes < after.crashes)
+    padded = sum(1 for segment in after.segments if segment.is_padded)
+    return padded > 1 and active_segment(after).is_padded
+
+
+@reachable()
+def elected_log_had_begun_again(log: PartitionLog) -> bool:
+    """A replica was elected, and leads, whose log begins behind its first offset."""
+    return log.leaderships > 0 and log.start_offset > 0 and not log.has_failed_to_lead
+
+
+@reachable()
+def crashed_log_runs(log: PartitionLog) -> bool:
+    """After a crash the log runs, and has a segment that was rolled, and records that were deleted or are due."""
+    is_due = log.start_offset > 0 or log.clock > 0
+    return log.crashes > 0 and is_running(log) and log.count > 1 and is_due
 
 
 @reachable()

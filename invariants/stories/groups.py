@@ -425,6 +425,15 @@ WITHOUT_MEMBERS = CONSUMER_GROUP.varied(
     variants=versions.COMMIT_VARIANTS,
     source="GroupCoordinator.validateOffsetCommit; KAFKA-14201",
 )
+APPEND_TIME = CONSUMER_GROUP.varied(
+    name="consumer-group-append-time",
+    story="Consumers that join no group commit while __consumer_offsets has message.timestamp.type=LogAppendTime.",
+    actions=(consumer.start, consumer.commit_by_append_time, consumer.crash, offsets_partition.replicate),
+    properties=WITHOUT_MEMBERS.properties,
+    bounds=WITHOUT_MEMBERS.bounds,
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.2", "0.11.0.0", "3.9.0")},
+    source="GroupMetadataManager.getMagicAndTimestamp; KAFKA-4861",
+)
 TRANSACTIONAL_COMMIT = CONSUMER_GROUP.varied(
     name="consumer-group-transactional-commit",
     story=(
@@ -571,6 +580,7 @@ SCENARIOS = (
     LONG_METADATA,
     WITHOUT_PROTOCOL,
     WITHOUT_MEMBERS,
+    APPEND_TIME,
     TRANSACTIONAL_COMMIT,
     SHORT_OF_REPLICAS,
     MAXIMUM_SIZE,

@@ -19,11 +19,14 @@ from kwalk.model.kafka.storage import (
     cleaner_buffers,
     cleaner_rate,
     compacted_transactions,
+    disk_crashes,
     domains,
     dynamic_broker_config,
     empty_batches,
+    failed_starts,
     future_log,
     leader_epochs,
+    leadership,
     log,
     log_cleaner,
     log_cleaner_manager,
@@ -158,6 +161,19 @@ LARGEST_TIMESTAMP = LOOKUP.varied(
     variants={release: versions.VARIANTS[release] for release in ("3.7.0", "3.9.0")},
     source="ListOffsetsRequest.MAX_TIMESTAMP, Log.fetchOffsetByTimestamp; KIP-734, KAFKA-16310, KAFKA-16342",
 )
+LARGEST_TIMESTAMP_UNCOMPRESSED = LARGEST_TIMESTAMP.varied(
+    name="log-largest-timestamp-uncompressed",
+    story="As before, of batches that are not compressed, on the leader that appends them.",
+    actions=(log.append_uncompressed,),
+    properties=(
+        storage.largest_timestamp_has_its_offset,
+        storage.leader_gives_each_offset,
+        storage.segments_do_not_overlap,
+        storage.log_has_rolled,
+    ),
+    bounds={"offsets": 6},
+    source="LogValidator.assignOffsetsNonCompressed; KAFKA-16341",
+)
 FULL_TRUNCATION = LOOKUP.varied(
     name="log-full-truncation",
     story="A follower is away until its leader begins at a later offset; it begins again there, and fetches.",
@@ -175,6 +191,30 @@ FULL_TRUNCATION = LOOKUP.varied(
     ),
     bounds={"offsets": 6, "batch_bytes": 1, "segment_bytes": 2, "file_delete_delay_ms": 1},
     source="AbstractFetcherThread.fetchOffsetAndTruncate, Log.truncateFullyAndStartAt; KAFKA-9491",
+)
+FULL_TRUNCATION_ELECTED = FULL_TRUNCATION.varied(
+    name="log-full-truncation-elected",
+    story="As before; the follower is elected, also before it has fetched.",
+    actions=(log.append, log.raise_high_watermark, log.truncate_fully, leadership.begin_to_lead),
+    properties=(
+        storage.elected_replica_leads,
+        storage.segments_do_not_overlap,
+        storage.active_segment_is_there,
+        storage.start_offset_does_not_move_back,
+        storage.offsets_are_in_order,
+        storage.elected_log_had_begun_again,
+    ),
+    bounds={"offsets": 4, "times": 0, "file_delete_delay_ms": 0, "leaderships": 1},
+    source="Partition.makeLeader, Replica.convertHWToLocalOffsetMetadata; KAFKA-3978",
+)
+SEGMENT_LIMITS = LOOKUP.varied(
+    name="log-segment-limits",
+    story="The segment.bytes of a topic is lowered while records are appended.",
+    actions=(log.append, topic_configs.lower_segment_bytes),
+    properties=(*SEGMENTS, storage.changed_limit_holds, storage.small_segment_has_rolled),
+    bounds={"offsets": 5, "times": 0, "segments": 5, "batches": 4, "truncations": 0, "batch_bytes": 1}
+    | {"segment_limits": 1},
+    source="LogSegment.shouldRoll; KAFKA-7366",
 )
 ROLL = LOOKUP.varied(
     name="log-roll",
@@ -317,6 +357,102 @@ RECOVERY_FULL_DISK = RECOVERY.varied(
     ),
     bounds={"crashes": 1, "stops": 0, "full_disks": 1},
     source="LogManager.loadLogs; KAFKA-13773",
+)
+RECOVERY_FAILED_START = RECOVERY_FULL_DISK.varied(
+    name="log-recovery-failed-start",
+    story="The machine of a broker in KRaft mode crashes; its next start fails before the log is loaded.",
+    actions=(
+        log.append,
+        log_loading.crash,
+        log_loading.load,
+        failed_starts.fail_before_loading,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        *(prop for prop in RECOVERY_FULL_DISK.properties if prop is not storage.failed_start_is_made_up_for),
+        storage.start_after_a_failure_recovers,
+    ),
+    bounds={"full_disks": 0, "failed_starts": 1},
+    variants={release: versions.FOLDER_VARIANTS[release] for release in ("3.9.0", "3.5.1")},
+    source="LogManager.shutdown; KAFKA-15375",
+)
+RECOVERY_BELOW_THE_START = RECOVERY.varied(
+    name="log-recovery-below-the-start",
+    story="Clients delete records that were not flushed; the broker crashes, and recovers their segments.",
+    actions=(
+        log.append,
+        log.replicate,
+        log.delete_records,
+        log_loading.checkpoint_start_offset,
+        log_loading.crash,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        *SEGMENTS,
+        storage.crashed_broker_starts,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.closed_log_does_not_change,
+        storage.stops_are_counted,
+        storage.running_broker_has_no_clean_shutdown_file,
+        storage.checkpoints_have_what_they_are_of,
+        storage.loaded_log_is_that_of_the_disk,
+        storage.crashed_log_runs,
+    ),
+    bounds={"times": 0, "losses": 0, "crashes": 1, "stops": 0, "segment_bytes": 1, "batches": 1},
+    source="Log.recoverSegment, ProducerStateManager.truncateAndReload; KAFKA-7401",
+)
+UNTRIMMED_INDEXES = RECOVERY.varied(
+    name="log-untrimmed-indexes",
+    story="A crash leaves index files of a segment with zeros behind their entries, though the segment was flushed.",
+    actions=(
+        log.append,
+        log.replicate,
+        log.time_passes,
+        log.delete_old,
+        log_loading.flush,
+        log_loading.checkpoint_recovery_point,
+        disk_crashes.crash_untrimmed,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        storage.young_record_is_kept,
+        storage.crash_leaves_an_index_untrimmed,
+        storage.start_offset_is_not_above_the_high_watermark,
+        storage.segments_do_not_overlap,
+        storage.active_segment_is_there,
+        storage.start_offset_does_not_move_back,
+        storage.offsets_are_in_order,
+        storage.closed_log_does_not_change,
+        storage.stops_are_counted,
+        storage.checkpoints_have_what_they_are_of,
+        storage.loaded_log_is_that_of_the_disk,
+        storage.crashed_log_runs,
+    ),
+    bounds={"losses": 0, "crashes": 1, "stops": 0, "segment_bytes": 1, "batches": 1},
+    source="TimeIndex.lastEntry, LogSegment.sanityCheck; KAFKA-10207, KIP-263",
+)
+LOST_NAMES = RECOVERY.varied(
+    name="log-lost-names",
+    story="A log is flushed as it rolls; the machine crashes, and its file system has lost the names of new files.",
+    actions=(
+        log.append,
+        log_loading.flush,
+        log_loading.checkpoint_recovery_point,
+        disk_crashes.crash_unnamed,
+        log_loading.load,
+        log_loading.finish_loading,
+    ),
+    properties=(
+        *SEGMENTS,
+        storage.flushed_records_survive,
+        storage.closed_log_does_not_change,
+        storage.stops_are_counted,
+        storage.crashed_log_is_recovered,
+    ),
+    bounds={"offsets": 4, "times": 0, "crashes": 1, "stops": 0, "segment_bytes": 1, "batches": 1, "segments": 4},
+    source="Log.flush; KAFKA-3968",
 )
 CREATED_AGAIN = RECOVERY.varied(
     name="log-created-again",
@@ -600,6 +736,9 @@ LEADER_EPOCHS = Scenario(
         "old_members": 0,
         "leader_deletions": 0,
         "end_lookups": 0,
+        "tail_losses": 0,
+        "log_moves": 0,
+        "early_members": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -617,6 +756,39 @@ LEADER_EPOCHS_TORN = LEADER_EPOCHS.varied(
     properties=(*LEADER_EPOCHS.properties, epochs.epoch_file_can_be_read),
     bounds={"losses": 1},
     source="LeaderEpochFileCache.truncateFromEnd; KAFKA-15046, KAFKA-16541",
+)
+LEADER_EPOCHS_LOST_TAIL = LEADER_EPOCHS.varied(
+    name="leader-epochs-lost-tail",
+    story=(
+        "Unclean elections are off. A leader that is alone in the ISR loses the end of its log in a crash, and leads "
+        "again; the broker of its follower, whose log is longer, exits."
+    ),
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.restart,
+        leader_epochs.checkpoint_high_watermark,
+        leader_epochs.lose_tail,
+        leader_epochs.exit_at_a_shorter_leader,
+    ),
+    properties=(
+        epochs.exit_spares_records,
+        epochs.exit_has_a_reason,
+        epochs.fetch_keeps_the_log,
+        epochs.checkpoint_is_a_high_watermark,
+        epochs.crash_takes_the_end,
+        epochs.partition_can_be_led,
+        epochs.leader_is_live,
+        epochs.dead_replica_leaves_the_isr,
+        epochs.lone_leader_commits,
+        epochs.follower_knows_what_is_committed,
+        epochs.exited_broker_is_back,
+    ),
+    bounds={"offsets": 2, "elections": 2, "crashes": 0, "tail_losses": 1},
+    variants={release: versions.VARIANTS[release] for release in ("0.10.0", "0.10.1", "0.10.2")},
+    source="ReplicaFetcherThread.handleOffsetOutOfRange; KAFKA-3410, KAFKA-3924, KAFKA-4039",
 )
 LED_WITHOUT_CRASHES = tuple(
     prop
@@ -680,6 +852,24 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     variants=versions.VARIANTS,
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
 )
+LEADER_EPOCHS_ZOMBIE_FOLLOWER = LEADER_EPOCHS_MISSED_ELECTION.varied(
+    name="leader-epochs-zombie-follower",
+    story="A follower hears neither that its leader does not lead any more nor that it leads again.",
+    actions=(
+        *LEADER_EPOCHS_MISSED_ELECTION.actions,
+        leader_epochs.elect_again_unnoticed,
+        leader_epochs.fetch_unaware,
+    ),
+    properties=(
+        epochs.committed_record_is_kept,
+        epochs.logs_agree,
+        epochs.leader_is_live,
+        epochs.former_leader_leads_again,
+    ),
+    bounds={"missed_elections": 2},
+    variants={release: versions.FORMAT_VARIANTS[release] for release in ("2.0", "2.1.0", "2.2.0")},
+    source="Partition.makeFollower, ReplicaFetcherThread.buildFetch; KAFKA-6880, KIP-320",
+)
 LEADER_EPOCHS_DELETED_RECORDS = LEADER_EPOCHS.varied(
     name="leader-epochs-deleted-records",
     story="Replicas lead in turn, one crashes, and the leader deletes records that the other does not have.",
@@ -698,6 +888,27 @@ LEADER_EPOCHS_DELETED_RECORDS = LEADER_EPOCHS.varied(
     bounds={"offsets": 4, "elections": 2, "crashes": 1, "leader_deletions": 1},
     variants={release: versions.FETCH_VARIANTS[release] for release in ("2.8.2", "2.8.0", "3.9.0")},
     source="Partition.readRecords, AbstractFetcherThread.fetchOffsetAndTruncate; KAFKA-12996",
+)
+LEADER_EPOCHS_MOVED_LOG = LEADER_EPOCHS_DELETED_RECORDS.varied(
+    name="leader-epochs-moved-log",
+    story="Replicas lead in turn, and records are deleted; a log is moved to another log directory of its broker.",
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.delete_records,
+        leader_epochs.move_log,
+        leader_epochs.truncate_to_the_leaders_end,
+    ),
+    properties=(
+        *LED_WITHOUT_CRASHES,
+        epochs.follower_is_answered,
+        epochs.moved_log_leads,
+    ),
+    bounds={"offsets": 2, "crashes": 0, "log_moves": 1},
+    variants={release: versions.FETCH_VARIANTS[release] for release in ("2.8.2", "3.9.0")},
+    source="LogManager.replaceCurrentWithFutureLog, Partition.readRecords; KAFKA-15608, KAFKA-20961",
 )
 LEADER_EPOCHS_END_LOOKUPS = LEADER_EPOCHS_LATE_ANSWER.varied(
     name="leader-epochs-end-lookups",
@@ -753,6 +964,16 @@ LEADER_EPOCHS_MIXED_FORMATS = LEADER_EPOCHS_OLD_FORMAT.varied(
     ),
     bounds={"members": 3, "elections": 3, "offsets": 1, "old_members": 1},
     source="Log.append, Log.initializeLeaderEpochCache; KAFKA-7601, KAFKA-7897",
+)
+LEADER_EPOCHS_EARLY_LEADER = LEADER_EPOCHS_OLD_FORMAT.varied(
+    name="leader-epochs-early-leader",
+    story=(
+        "Records have a message format before 0.11 while brokers are upgraded: the one that is elected is of a release "
+        "up to 1.0.1."
+    ),
+    bounds={"members": 2, "old_members": 2, "early_members": 1, "elections": 1},
+    variants={release: versions.FORMAT_VARIANTS[release] for release in ("2.0", "2.2.0")},
+    source="ReplicaFetcherThread.fetchEpochsFromLeader, LeaderEpochFileCache.endOffsetFor; KAFKA-6859",
 )
 COMPACTED_TRANSACTIONS = Scenario(
     name="log-compacted-transactions",
@@ -1524,6 +1745,7 @@ SCENARIOS = (
     MOVE,
     MOVE_DIVERGED,
     LARGEST_TIMESTAMP,
+    LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
     COPY,
     COPY_DAMAGED,
@@ -1532,6 +1754,9 @@ SCENARIOS = (
     LEADER_EPOCHS_MISSED_ELECTION,
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,
+    LEADER_EPOCHS_LOST_TAIL,
+    LEADER_EPOCHS_ZOMBIE_FOLLOWER,
+    LEADER_EPOCHS_MOVED_LOG,
     FUTURE_TIMESTAMPS,
     ISR_CHANGES,
     ISR_CHANGES_REPLACED_DISK,
@@ -1548,7 +1773,14 @@ SCENARIOS = (
     DELETION_AFTER_A_MOVE,
     LEADER_EPOCHS_OLD_FORMAT,
     LEADER_EPOCHS_MIXED_FORMATS,
+    LEADER_EPOCHS_EARLY_LEADER,
+    FULL_TRUNCATION_ELECTED,
+    SEGMENT_LIMITS,
+    RECOVERY_FAILED_START,
     RECOVERY_FULL_DISK,
+    RECOVERY_BELOW_THE_START,
+    UNTRIMMED_INDEXES,
+    LOST_NAMES,
     COMMITTED_LOOKUPS,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,

@@ -276,6 +276,12 @@ BROKEN = (
     ),
     (
         Broken(
+            "lone_commit_is_accepted(0)", "consumer-group-append-time", "0.10.2", "start(0) commit_by_append_time(0,0)"
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
             "pending_offset_is_of_a_transaction()",
             "consumer-group-transactional-commit",
             "2.8.2",
@@ -453,6 +459,7 @@ SEARCHED = (
     ("consumer-group-transactional-commit", "3.9.0"),
     ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
+    ("consumer-group-append-time", "3.9.0"),
     ("consumer-group-without-rebalance-timeout", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""

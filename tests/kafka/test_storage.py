@@ -284,6 +284,77 @@ BROKEN = (
     ),
     (
         Broken(
+            "committed_record_is_kept(0)",
+            "leader-epochs-zombie-follower",
+            "2.0",
+            """
+            produce() fetch(1) elect_unnoticed(2,1) produce() truncate_follower(0) fetch(0) elect_again_unnoticed(0,1)
+            truncate_follower(2) fetch(2) fetch_unaware(1) elect(1)
+            """,
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True, "missed_epochs_truncate": True},
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "logs_agree(0, 0)",
+            "leader-epochs-early-leader",
+            "2.0",
+            "produce() elect(1) produce() truncate_follower(0)",
+        ),
+        "2.2.0",
+    ),
+    (
+        Broken(
+            "largest_timestamp_has_its_offset()",
+            "log-largest-timestamp-uncompressed",
+            "3.7.0",
+            "append_uncompressed(0,1)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "changed_limit_holds()",
+            "log-segment-limits",
+            "2.0",
+            "append(1,0,1,0) lower_segment_bytes() append(1,0,1,0)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "no_batch_is_torn()",
+            "log-recovery-failed-start",
+            "3.5.1",
+            "append(1,0,1,0) crash(0,1) fail_before_loading() load() finish_loading()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken("elected_replica_leads()", "log-full-truncation-elected", "1.0", "truncate_fully(1) begin_to_lead()"),
+        "2.0",
+    ),
+    (
+        Broken(
+            "crashed_broker_starts()",
+            "log-recovery-below-the-start",
+            "1.0",
+            "append(1,0,1,0) append(1,0,1,0) replicate() delete_records(1) checkpoint_start_offset() crash(2,0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "flushed_records_survive(1)",
+            "log-lost-names",
+            "2.8.2",
+            "append(1,0,1,0) append(1,0,1,0) flush(2) crash_unnamed(1)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
             "broker_outlives_its_leaders_log()",
             "leader-epochs-missed-election",
             "2.0",
@@ -1054,6 +1125,25 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "exit_spares_records(0)",
+        "leader-epochs-lost-tail",
+        "0.10.0",
+        """
+        produce() fetch(1) fetch(1) elect(1) lose_tail(0) restart(1) elect(1) truncate_follower(0)
+        exit_at_a_shorter_leader(0) restart(0) truncate_follower(0)
+        """,
+    ),
+    Broken("follower_is_answered(0)", "leader-epochs-moved-log", "3.9.0", "elect(1) move_log(1)"),
+    Broken(
+        "young_record_is_kept(0)",
+        "log-untrimmed-indexes",
+        "3.9.0",
+        """
+        append(1,1,1,0) append(1,0,1,0) replicate() time_passes() flush(1) checkpoint_recovery_point()
+        crash_untrimmed(0) load() finish_loading() delete_old()
+        """,
+    ),
+    Broken(
         "isr_has_what_is_committed()",
         "isr-changes-replaced-disk",
         "3.9.0",
@@ -1172,6 +1262,9 @@ SEARCHED = (
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),
+    ("leader-epochs-lost-tail", "0.10.0"),
+    ("leader-epochs-moved-log", "3.9.0"),
+    ("leader-epochs-zombie-follower", "2.1.0"),
     ("isr-changes", "3.9.0"),
     ("isr-changes-replaced-disk", "3.9.0"),
     ("replica-lag", "3.9.0"),
@@ -1186,9 +1279,16 @@ SEARCHED = (
     ("log-deletion", "3.9.0"),
     ("log-deletion-after-a-move", "3.9.0"),
     ("log-recovery-full-disk", "3.9.0"),
+    ("log-recovery-below-the-start", "3.9.0"),
+    ("log-untrimmed-indexes", "3.9.0"),
+    ("log-lost-names", "3.9.0"),
+    ("log-full-truncation-elected", "3.9.0"),
+    ("log-segment-limits", "3.9.0"),
+    ("log-recovery-failed-start", "3.9.0"),
     ("log-committed-lookups", "3.9.0"),
     ("leader-epochs-old-format", "2.8.2"),
     ("leader-epochs-mixed-formats", "2.8.2"),
+    ("leader-epochs-early-leader", "2.2.0"),
     ("log-created-amid-a-change", "3.9.0"),
     ("dynamic-configuration", "3.9.0"),
     ("dynamic-configuration", "2.8.2"),
@@ -1198,6 +1298,7 @@ SEARCHED = (
     ("log-late-copies", "3.9.0"),
     ("log-recovered-transactions", "3.9.0"),
     ("log-largest-timestamp", "3.9.0"),
+    ("log-largest-timestamp-uncompressed", "3.9.0"),
     ("log-move", "3.9.0"),
     ("log-move-compacted", "3.9.0"),
     ("log-move-diverged", "3.9.0"),

@@ -29,6 +29,7 @@ from kwalk.model.kafka.groups.group_coordinator import (
 from kwalk.model.kafka.groups.group_metadata_manager import may_delete_group, remove_offset, store_offset
 from kwalk.model.kafka.groups.state import Consumer, ConsumerStatus, GroupCluster, GroupState, Pace
 from kwalk.model.kafka.groups.versions import (
+    APPEND_TIME_IS_SET_BY_LEADERS,
     DELETE_GROUPS,
     EMPTY_GROUPS_STAY,
     LONE_COMMITS_ARE_ACCEPTED,
@@ -167,6 +168,24 @@ def commit_alone(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) ->
         group.state = GroupState.EMPTY
         cluster.commits += 1
         store_offset(cluster, broker)
+
+
+@action(
+    by=APPLICATION,
+    description="commits its offset to broker {broker}, without having joined; __consumer_offsets has LogAppendTime",
+    source="GroupMetadataManager.prepareStoreOffsets, getMagicAndTimestamp; LogValidator.validateTimestamp",
+)
+def commit_by_append_time(cluster: GroupCluster, consumer: ConsumerId, broker: Broker) -> None:
+    """In 0.10.2.0 the coordinator gives its record this type of timestamp, which a leader accepts from nobody."""
+    committing, group = cluster.consumers[consumer], cluster.coordinators[broker].group
+    require(is_asked(cluster, consumer, broker) and committing.status is ConsumerStatus.UNJOINED)
+    require(cluster.commits < COMMITS and cluster.leads(broker) and not group.members and not group.is_committing)
+    if APPEND_TIME_IS_SET_BY_LEADERS:
+        group.state = GroupState.EMPTY
+        cluster.commits += 1
+        store_offset(cluster, broker)
+    else:
+        committing.status = ConsumerStatus.REFUSED
 
 
 @action(

@@ -201,6 +201,16 @@ LONG_METADATA_IS_NOT_PENDING = version_flag(
     source="KAFKA-16371 (3.7.1)",
     trials=(Trial("consumer-group-long-metadata", ("pending_commit_is_on_its_way",), variant="3.9.0"),),
 )
+APPEND_TIME_IS_SET_BY_LEADERS = version_flag(
+    "append_time_is_set_by_leaders",
+    "KAFKA-4861 (0.10.2.1): a coordinator appends with CreateTime, which a leader converts; in 0.10.2.0 with "
+    "LogAppendTime if __consumer_offsets has it, which the leader refused",
+    {"0.10.2": False, "0.10.2.1": True},
+    before=True,
+    closes="consumers can commit while __consumer_offsets has message.timestamp.type=LogAppendTime",
+    source="KAFKA-4861 (0.10.2.1)",
+    trials=(Trial("consumer-group-append-time", ("lone_commit_is_accepted",), variant="0.10.2"),),
+)
 LONE_COMMITS_ARE_ACCEPTED = version_flag(
     "lone_commits_are_accepted",
     "KAFKA-14201 (3.3.0): a consumer with a group.instance.id may commit without having joined the group, as any other "

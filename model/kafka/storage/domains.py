@@ -29,9 +29,11 @@ TOUCHES = Bound("touches", "how often a file's modification time is set, as by a
 CRASHES = Bound("crashes", "how often the broker crashes", default=0)
 LOSSES = Bound("losses", "1 if a crash is one of the machine, which loses what was not flushed", default=0)
 FULL_DISKS = Bound("full_disks", "how often a start fails, as the disk is full while a log is recovered", default=0)
+FAILED_STARTS = Bound("failed_starts", "how often a start in KRaft mode ends before the log is loaded", default=0)
 STOPS = Bound("stops", "how often the broker is stopped in an orderly way", default=0)
 CLEANINGS = Bound("cleanings", "how often the log is compacted; 0 for cleanup.policy=delete", default=0)
 RECREATIONS = Bound("recreations", "how often the topic is deleted and created again", default=0)
+LEADERSHIPS = Bound("leaderships", "how often the replica is elected", default=0)
 POLICY_CHANGES = Bound(
     "policy_changes", "how often cleanup.policy changes between compact and delete, from compact on", default=0
 )
@@ -41,6 +43,9 @@ LARGE_BATCHES = Bound(
 )
 LIMIT_CHANGES = Bound(
     "limit_changes", "how often max.message.bytes of the topic is lowered to less than its batches have", default=0
+)
+SEGMENT_LIMITS = Bound(
+    "segment_limits", "how often segment.bytes of the topic is lowered, to the size of a batch", default=0
 )
 PREALLOCATES = Bound("preallocates", "1 if log files are preallocated (preallocate=true)", default=0)
 TOMBSTONES = Bound("tombstones", "1 if records may have a key and no value", default=0)

@@ -38,10 +38,13 @@ from kwalk.model.kafka.storage.versions import (
     EPOCH_FILE_IS_FLUSHED,
     EPOCH_ZERO_IS_RECOVERED,
     EPOCHS_ARE_TRUNCATED_AT_THE_END,
+    EXITS_WRITE_CHECKPOINTS,
+    FETCHES_HAVE_AN_EPOCH,
     ISR_NEEDS_THE_EPOCH,
     LEADER_ANSWERS_WITH_ITS_EPOCH,
     LEADER_KNOWS_ITS_EPOCH,
     MISSED_EPOCHS_TRUNCATE,
+    MOVES_CARRY_EPOCHS,
     OLD_FORMATS_HAVE_NO_EPOCHS,
     OLD_RECORDS_CLEAR_EPOCHS,
     OUT_OF_RANGE_COMES_FIRST,
@@ -49,6 +52,7 @@ from kwalk.model.kafka.storage.versions import (
     SHORTER_LEADERS_ARE_FOLLOWED,
     TRUNCATES_BEFORE_THE_HIGH_WATERMARK,
     TRUNCATES_BY_EPOCH,
+    UNDEFINED_EPOCHS_ARE_NOT_ASKED,
     UNDEFINED_EPOCHS_HAVE_NO_END,
 )
 from kwalk.model.language import (
@@ -81,6 +85,15 @@ END_LOOKUPS = Bound("end_lookups", "how often a consumer asks for the end of the
 OLD_MEMBERS = Bound(
     "old_members", "replicas, the last ones, whose brokers append in a message format before 0.11", default=0
 )
+TAIL_LOSSES = Bound(
+    "tail_losses",
+    "1 if unclean.leader.election.enable=false, and a crash of a leader's machine may lose the end of its log",
+    default=0,
+)
+EARLY_MEMBERS = Bound(
+    "early_members", "replicas, the last ones, whose brokers are of a release up to 1.0.1 during an upgrade", default=0
+)
+LOG_MOVES = Bound("log_moves", "how often a replica's log is moved to another log directory", default=0)
 REMOVALS = Bound("removals", "how often leader-epoch-checkpoint is removed while its broker is down", default=0)
 
 Member = Annotated[int, MEMBERS]
@@ -117,6 +130,7 @@ class ReplicaLog:
     request was sent when the log ended at `asked_end`. A replica that has missed elections takes its
     `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
     Records below its `start_offset` are deleted. Its fetcher `has_failed` if it does not fetch the partition any more.
+    `checkpointed` is its high watermark in replication-offset-checkpoint, `exited_at` what it was as its broker exited.
     """
 
     records: Fifo[int] = fifo(number(0, ELECTIONS), OFFSETS)
@@ -135,6 +149,8 @@ class ReplicaLog:
     has_exited: bool = flag(when=MISSED_ELECTIONS)
     start_offset: int = number(0, OFFSETS, when=LEADER_DELETIONS)
     has_failed: bool = flag(when=LEADER_DELETIONS)
+    checkpointed: int = number(0, OFFSETS, when=TAIL_LOSSES)
+    exited_at: int | None = optional(number(0, OFFSETS), when=TAIL_LOSSES)
 
 
 @state
@@ -152,6 +168,8 @@ class EpochPartition:
     old_epochs: Array[bool] = array(EPOCHS_OF_LEADERS, flag(), when=OLD_MEMBERS)
     crashes: int = number(0, CRASHES)
     removals: int = number(0, REMOVALS)
+    log_moves: int = number(0, LOG_MOVES)
+    tail_losses: int = number(0, TAIL_LOSSES)
     late_answers: int = number(0, LATE_ANSWERS)
     missed_elections: int = number(0, MISSED_ELECTIONS)
     leader_deletions: int = number(0, LEADER_DELETIONS)
@@ -194,6 +212,11 @@ def assign(log: ReplicaLog, epoch: int, offset: int) -> None:
 def is_old(member: int) -> bool:
     """Whether the broker of a replica appends in a message format before 0.11 (log.message.format.version)."""
     return member >= len(MEMBERS) - OLD_MEMBERS
+
+
+def is_early(member: int) -> bool:
+    """Whether the broker of a replica is still of a release before KAFKA-6857."""
+    return member >= len(MEMBERS) - EARLY_MEMBERS
 
 
 def has_epochs(member: int) -> bool:
@@ -359,6 +382,43 @@ def elect_unnoticed(partition: EpochPartition, member: Member, unaware: Member) 
     lead(partition, member)
 
 
+@action(
+    by=CONTROLLER,
+    description="elects replica {member} again; replica {unaware} has missed that it did not lead",
+    source="RequestSendThread.doWork; Partition.makeFollower",
+)
+def elect_again_unnoticed(partition: EpochPartition, member: Member, unaware: Member) -> None:
+    """A replica whose broker hears of no election asks the leader of before, which leads again."""
+    elected, zombie = partition.replicas[member], partition.replicas[unaware]
+    require(elected.is_up and elected.is_in_isr and not elected.is_torn)
+    require(zombie.is_up and zombie.former_leader == member and partition.leader not in (None, member, unaware))
+    partition.missed_elections += 1
+    for other in MEMBERS:
+        if other != unaware:
+            partition.replicas[other].is_truncating = other != member
+    lead(partition, member)
+
+
+@action(
+    by=BROKERS,
+    description="replica {member}, which has missed two elections, fetches from its leader",
+    source="AbstractFetcherThread.processFetchRequest; Partition.updateFollowerFetchState",
+)
+def fetch_unaware(partition: EpochPartition, member: Member) -> None:
+    """Since KIP-320 the fetch has the leader epoch that the follower knows, and is refused."""
+    zombie = partition.replicas[member]
+    require(not FETCHES_HAVE_AN_EPOCH and zombie.is_up and zombie.former_leader is not None)
+    require(zombie.former_leader == partition.leader)
+    assert partition.leader is not None
+    leader, end = partition.replicas[partition.leader], len(zombie.records)
+    require(end <= len(leader.records) and (zombie.known_end < end or end < len(leader.records)))
+    zombie.known_end = end
+    raise_high_watermark(partition)
+    for at, epoch in enumerate(leader.records):
+        if at == end:
+            append_record(partition, member, epoch)
+
+
 @action(by=PRODUCER, description="produces a record", source="Partition.appendRecordsToLeader; Log.append")
 def produce(partition: EpochPartition) -> None:
     """The leader appends a record of its epoch; it is committed at once if the leader is alone in the ISR."""
@@ -412,6 +472,18 @@ def is_out_of_range(partition: EpochPartition, member: int) -> bool:
     return len(partition.replicas[member].records) < start_of(partition.replicas[partition.leader])
 
 
+def is_of_an_unknown_epoch(partition: EpochPartition, member: int) -> bool:
+    """Whether the leader does not know where the latest epoch of a follower ends: it answers OFFSET_OUT_OF_RANGE.
+
+    The follower asks again, at the same offset. A leader that enters its epoch when it is elected knows all earlier
+    ones, unless its log was moved since (Kafka: Partition.readRecords).
+    """
+    assert partition.leader is not None
+    requested = latest_epoch(partition.replicas[member])
+    is_known = end_offset_for(partition.replicas[partition.leader], requested) != UNDEFINED
+    return LOG_MOVES > 0 and requested != UNDEFINED and not is_known
+
+
 def diverges(leader: ReplicaLog, follower: ReplicaLog) -> bool:
     """Whether a leader answers a fetch with a diverging epoch (Kafka: Partition.readRecords)."""
     requested = latest_epoch(follower)
@@ -450,10 +522,13 @@ def truncate_follower(partition: EpochPartition, member: Member) -> None:
     """
     require(follows(partition, member) and partition.replicas[member].is_truncating)
     require(not is_out_of_range(partition, member))
+    require(not is_of_an_unknown_epoch(partition, member))
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end = len(follower.records)
     target, is_done = truncation_offset(leader, follower)
+    if is_early(partition.leader) and latest_epoch(follower) == UNDEFINED and not UNDEFINED_EPOCHS_ARE_NOT_ASKED:
+        target = len(leader.records)
     require(is_done or target < end or (bool(EPOCHS_ARE_TRUNCATED_AT_THE_END) and has_epoch_from(follower, end)))
     truncate_to(follower, min(target, end))
     follower.is_truncating = not is_done
@@ -552,6 +627,7 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     """
     require(follows(partition, member) and not partition.replicas[member].is_truncating)
     require(not is_out_of_range(partition, member))
+    require(not is_of_an_unknown_epoch(partition, member))
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end, high_watermark = len(follower.records), leader.high_watermark
@@ -559,6 +635,7 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     is_news = follower.known_end < end or follower.high_watermark < high_watermark
     is_news = is_news or start_of(follower) < start_of(leader)
     require(end != len(leader.records) or may_join or is_news)
+    require(TAIL_LOSSES == 0 or end <= len(leader.records))
     if end > len(leader.records):
         if SHORTER_LEADERS_ARE_FOLLOWED:
             truncate_to(follower, len(leader.records))
@@ -623,6 +700,37 @@ def start_afresh(partition: EpochPartition, member: Member) -> None:
     follower.epochs.clear()
     follower.start_offset = follower.high_watermark = start
     follower.is_truncating = False
+
+
+@action(
+    by=OPERATOR,
+    description="moves the log of replica {member} to another log directory of its broker",
+    source="ReplicaAlterLogDirsThread.processPartitionData; LogManager.replaceCurrentWithFutureLog",
+)
+def move_log(partition: EpochPartition, member: Member) -> None:
+    """The future log has the epochs of the records that it was given: none of an epoch without records."""
+    replica = partition.replicas[member]
+    require(replica.is_up and not replica.epochs.is_empty)
+    partition.log_moves += 1
+    if not MOVES_CARRY_EPOCHS:
+        replica.epochs.clear()
+        for at, epoch in enumerate(replica.records):
+            if at >= start_of(replica):
+                assign(replica, epoch, at)
+
+
+@action(
+    by=BROKERS,
+    description="replica {member} truncates its log, which is longer than that of its leader",
+    source="AbstractFetcherThread.fetchOffsetAndTruncate",
+)
+def truncate_to_the_leaders_end(partition: EpochPartition, member: Member) -> None:
+    """At OFFSET_OUT_OF_RANGE a follower asks for the end of its leader's log, and fetches from there."""
+    require(follows(partition, member) and is_of_an_unknown_epoch(partition, member))
+    assert partition.leader is not None
+    end = len(partition.replicas[partition.leader].records)
+    require(end < len(partition.replicas[member].records))
+    truncate_to(partition.replicas[member], end)
 
 
 @action(
@@ -705,6 +813,59 @@ def restart(partition: EpochPartition, member: Member) -> None:
         if at >= start_of(replica) and epoch > latest_epoch(replica) and (epoch > 0 or EPOCH_ZERO_IS_RECOVERED):
             assign(replica, epoch, at)
     truncate_epochs(replica, len(replica.records))
+    if TAIL_LOSSES > 0:
+        replica.high_watermark = min(replica.checkpointed, len(replica.records))
+
+
+@action(
+    by=BROKERS,
+    description="the broker of replica {member} writes its high watermark to replication-offset-checkpoint",
+    source="ReplicaManager.checkpointHighWatermarks",
+)
+def checkpoint_high_watermark(partition: EpochPartition, member: Member) -> None:
+    """At intervals (replica.high.watermark.checkpoint.interval.ms)."""
+    replica = partition.replicas[member]
+    require(replica.is_up and replica.checkpointed != replica.high_watermark)
+    replica.checkpointed = replica.high_watermark
+
+
+@action(
+    by=FAULT,
+    description="the leader hears of no other replica; its machine crashes, and has its log up to offset {offset}",
+    source="Partition.maybeShrinkIsr",
+)
+def lose_tail(partition: EpochPartition, offset: Offset) -> None:
+    """As KAFKA-3410 has it: the leader alone is in the ISR, and what it had not flushed is gone."""
+    require(partition.leader is not None and partition.tail_losses == 0)
+    assert partition.leader is not None
+    leader = partition.replicas[partition.leader]
+    require(offset < len(leader.records))
+    partition.tail_losses += 1
+    for member in MEMBERS:
+        partition.replicas[member].is_in_isr = member == partition.leader
+    leader.records = [epoch for at, epoch in enumerate(leader.records) if at < offset]
+    leave(partition, partition.leader)
+
+
+@action(
+    by=BROKERS,
+    description="the broker of replica {member} exits, as its leader's log is shorter",
+    source="ReplicaFetcherThread.handleOffsetOutOfRange; ReplicaManager.shutdown",
+)
+def exit_at_a_shorter_leader(partition: EpochPartition, member: Member) -> None:
+    """Where unclean elections are off it truncates nothing; 0.10.0.0 halts, and later ones wait for themselves.
+
+    That wait is a deadlock: the fetcher's thread is in System.exit, and the shutdown stops it before it writes
+    checkpoints. The operator then kills the process. Since KAFKA-4039 the shutdown ends.
+    """
+    require(follows(partition, member) and not partition.replicas[member].is_truncating)
+    assert partition.leader is not None
+    follower = partition.replicas[member]
+    require(len(follower.records) > len(partition.replicas[partition.leader].records))
+    follower.exited_at = follower.high_watermark
+    if EXITS_WRITE_CHECKPOINTS:
+        follower.checkpointed = follower.high_watermark
+    leave(partition, member)
 
 
 def starts_with_a_leader(partition: EpochPartition) -> None:

@@ -20,6 +20,7 @@ from kwalk.model.kafka.storage.domains import (
     REPLICAS,
     RETENTION_BYTES,
     RETENTION_MS,
+    SEGMENT_LIMITS,
     SEGMENTS,
     TIME,
     TIMES,
@@ -62,6 +63,7 @@ from kwalk.model.kafka.storage.versions import (
     FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    LIMITS_HOLD_AT_ONCE,
     OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     RECOVERY_POINT_STAYS,
@@ -69,6 +71,7 @@ from kwalk.model.kafka.storage.versions import (
     RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
     START_OFFSET_IN_COMPACTED_LOGS,
+    UNCOMPRESSED_OFFSETS_ARE_KNOWN,
 )
 from kwalk.model.language import action, require
 
@@ -111,6 +114,21 @@ def append_compressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> N
     require(is_running(log))
     last_offset = log.end_offset + 1
     append_to_log(log, Batch(last_offset=last_offset, records=2, timestamp=timestamp, size=1, largest_is_first=first))
+
+
+@action(
+    by=PRODUCER,
+    description="appends two records, not compressed, with the larger timestamp, {timestamp}, first: {first}",
+    source="LogValidator.assignOffsetsNonCompressed; LogSegment.append",
+)
+def append_uncompressed(log: PartitionLog, timestamp: Timestamp, first: bool) -> None:
+    """The leader knows which record has the largest timestamp; in 3.7 it took the last one."""
+    require(is_running(log))
+    batch = Batch(last_offset=log.end_offset + 1, records=2, timestamp=timestamp, size=1, largest_is_first=first)
+    is_larger = should_roll(active_segment(log), batch, log.clock) or timestamp > active_segment(log).max_timestamp
+    append_to_log(log, batch)
+    if is_larger and UNCOMPRESSED_OFFSETS_ARE_KNOWN:
+        active_segment(log).max_timestamp_offset = offset_of_largest_timestamp(batch)
 
 
 @action(
@@ -186,12 +204,24 @@ def append_to_log(log: PartitionLog, batch: Batch) -> None:
     """
     next_offset = batch.first_offset if ROLLS_BEFORE_OVERFLOW else log.end_offset
     rolls = should_roll(active_segment(log), batch, log.clock)
+    if SEGMENT_LIMITS > 0 and is_too_large(log):
+        rolls = True
     is_new = active_segment(log).base_offset < max(next_offset, log.end_offset)
     require(not rolls or is_new or bool(EMPTY_SEGMENT_IS_REPLACED))
     if rolls:
         roll(log, next_offset)
     append_batch(active_segment(log), batch, log.clock)
     log.end_offset = batch.last_offset + 1
+
+
+def is_too_large(log: PartitionLog) -> bool:
+    """Whether the active segment has no room by the segment.bytes that its topic was given meanwhile.
+
+    Before KAFKA-7366 a segment keeps the limit with which it was opened. Kafka: LogSegment.shouldRoll.
+    """
+    segment = active_segment(log)
+    is_limited = segment.is_small or (log.segment_limits > 0 and LIMITS_HOLD_AT_ONCE)
+    return is_limited and not segment.batches.is_empty
 
 
 def roll(log: PartitionLog, next_offset: int) -> None:
@@ -201,6 +231,8 @@ def roll(log: PartitionLog, next_offset: int) -> None:
         on_become_inactive(active_segment(log))
         log.count += 1
     open_segment(active_segment(log), base_offset, log.clock)
+    if SEGMENT_LIMITS > 0:
+        active_segment(log).is_small = log.segment_limits > 0
 
 
 @action(

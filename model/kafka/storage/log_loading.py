@@ -22,10 +22,12 @@ from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, LogPhase, LogSe
 from kwalk.model.kafka.storage.versions import (
     FAILED_STARTS_ARE_UNCLEAN,
     FILE_TIMES_SURVIVE_A_STOP,
+    INDEXES_ARE_CHECKED,
     LOG_BEGINS_AT_ITS_START,
     OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     RECOVERY_POINT_STAYS,
+    RECOVERY_READS_FORWARD,
     UNCLEAN_WHILE_LOADING,
 )
 from kwalk.model.language import action, require
@@ -138,6 +140,19 @@ def can_lose(log: PartitionLog, offset: int) -> bool:
     )
 
 
+def recovers_before_the_start(log: PartitionLog) -> bool:
+    """Whether a recovery fails at a segment which another one follows that begins at or below the start offset.
+
+    It reads what producers sent from the start offset up to the segment: java.util.TreeMap throws an exception then.
+    Kafka: Log.recoverSegment, Log.logSegments.
+    """
+    start, recovery_point = log.start_offset_checkpoint, log.recovery_point_checkpoint
+    return not RECOVERY_READS_FORWARD and any(
+        slot + 1 < log.count and recovery_point < log.segments[slot + 1].base_offset <= start
+        for slot in range(len(SEGMENTS) - 1)
+    )
+
+
 @action(
     by=LOG,
     description="starts, and loads this log",
@@ -146,6 +161,7 @@ def can_lose(log: PartitionLog, offset: int) -> bool:
 def load(log: PartitionLog) -> None:
     """The files are read; an interrupted swap is completed; after an unclean stop, segments are recovered."""
     require(log.phase is LogPhase.STOPPED)
+    require(log.has_clean_shutdown_file or not recovers_before_the_start(log))
     had_clean_shutdown = log.has_clean_shutdown_file
     if UNCLEAN_WHILE_LOADING:
         log.has_clean_shutdown_file = False
@@ -175,6 +191,11 @@ def fail_to_load(log: PartitionLog) -> None:
     log.has_clean_shutdown_file = not FAILED_STARTS_ARE_UNCLEAN
 
 
+def first_timestamp(segment: LogSegment) -> int:
+    """Return that of the time index's first entry, 0 if the file has only zeros (Kafka: TimeIndex.sanityCheck)."""
+    return 0 if segment.time_index.is_empty else segment.time_index.head.timestamp
+
+
 def load_segment(segment: LogSegment) -> None:
     """The largest timestamp is that of the time index's last entry, which is 0 if the file was not trimmed.
 
@@ -185,6 +206,8 @@ def load_segment(segment: LogSegment) -> None:
         segment.max_timestamp, segment.max_timestamp_offset = entry.timestamp, entry.offset
     if segment.is_padded:
         segment.max_timestamp, segment.max_timestamp_offset = 0, segment.base_offset
+    if segment.is_padded and INDEXES_ARE_CHECKED and first_timestamp(segment) > 0:
+        recover_segment(segment)
 
 
 def recover_unflushed(log: PartitionLog) -> None:

@@ -19,11 +19,13 @@ from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
     CRASHES,
     DAMAGES,
+    FAILED_STARTS,
     FULL_DISKS,
     INDEX_ENTRIES,
     INDEX_INTERVAL_BYTES,
     KEYS,
     LEADER_DELETIONS,
+    LEADERSHIPS,
     LIMIT_CHANGES,
     LOSSES,
     OFFSETS,
@@ -32,6 +34,7 @@ from kwalk.model.kafka.storage.domains import (
     RECORD_TIMES,
     RECREATIONS,
     SEGMENT_BYTES,
+    SEGMENT_LIMITS,
     SEGMENTS,
     STOPS,
     TIME_INDEX_ENTRIES,
@@ -110,6 +113,7 @@ class LogSegment:
     `is_padded` means that the index files still have the zeros behind their entries that an active segment has, as
     they were not trimmed; `is_trimmed`, of an active segment, that they were when it was closed, and have no room.
     The disk has the log file up to the offset `flushed`, if that is not 0, whatever crashes.
+    It `is_small` if its topic had the lower segment.bytes when it was opened.
     `has_zeros` means that its preallocated log file was not trimmed, which a broker sees when it has loaded it.
     """
 
@@ -126,6 +130,7 @@ class LogSegment:
     flushed: int = number(0, OFFSETS, when=LOSSES)
     is_trimmed: bool = flag(when=TRUNCATIONS)
     has_zeros: bool = flag(when=PREALLOCATES)
+    is_small: bool = flag(when=SEGMENT_LIMITS)
 
     @property
     def size(self) -> int:
@@ -142,6 +147,7 @@ class LogSegment:
         self.created = self.last_modified = 0
         self.is_padded = self.is_trimmed = self.has_zeros = False
         self.flushed = 0
+        self.is_small = False
 
 
 @value
@@ -174,7 +180,7 @@ class PartitionLog:
 
     `end_offset` is nextOffsetMetadata. `deleted` are the files that wait for file.delete.delay.ms. A follower's log
     that has just begun again `begins_within` a batch of its leader, if that has its start offset there; its fetcher
-    `has_ended` at an exception.
+    `has_ended` at an exception. A replica that is elected `has_failed_to_lead` at one.
 
     Across restarts: `recovery_point` and its checkpoint, the checkpoint of the start offset, the clean shutdown file,
     and whether it was there when the logs were loaded. `torn` is the base offset of the segment that ends with a part
@@ -200,6 +206,7 @@ class PartitionLog:
     deleted: Fifo[DeletedFiles] = fifo(DeletedFiles, SEGMENTS.bound)
     begins_within: bool = flag(when=UNALIGNED_STARTS)
     has_ended: bool = flag(when=LEADER_DELETIONS)
+    has_failed_to_lead: bool = flag(when=LEADERSHIPS)
     damages: int = number(0, DAMAGES)
     phase: LogPhase = choice(LogPhase, when=CRASHES)
     recovery_point: int = number(0, OFFSETS, when=CRASHES)
@@ -222,9 +229,12 @@ class PartitionLog:
     is_offline: bool = flag(when=POLICY_CHANGES)
     policy_changes: int = number(0, POLICY_CHANGES)
     leader_deletions: int = number(0, LEADER_DELETIONS)
+    leaderships: int = number(0, LEADERSHIPS)
     limit_changes: int = number(0, LIMIT_CHANGES)
+    segment_limits: int = number(0, SEGMENT_LIMITS)
     crashes: int = number(0, CRASHES)
     full_disks: int = number(0, FULL_DISKS)
+    failed_starts: int = number(0, FAILED_STARTS)
     stops: int = number(0, STOPS)
     cleanings: int = number(0, CLEANINGS)
     truncations: int = number(0, TRUNCATIONS)

@@ -44,3 +44,13 @@ def miss_old(log: PartitionLog) -> None:
 def lower_limit(log: PartitionLog) -> None:
     """Batches that are there already stay, and are larger than the topic allows now."""
     log.limit_changes += 1
+
+
+@action(
+    by=CLIENT,
+    description="lowers segment.bytes of the topic to the size of a batch",
+    source="TopicConfigHandler.processConfigChanges; LogManager.updateTopicConfig",
+)
+def lower_segment_bytes(log: PartitionLog) -> None:
+    """The configuration of the log has the new value at once."""
+    log.segment_limits += 1

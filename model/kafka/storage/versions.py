@@ -307,6 +307,54 @@ FAILED_STARTS_ARE_UNCLEAN = version_flag(
     source="KAFKA-13773 (3.2.1)",
     trials=(Trial("log-recovery-full-disk", ("no_batch_is_torn",), bounds={"offsets": 2}),),
 )
+UNLOADED_LOGS_ARE_UNCLEAN = version_flag(
+    "unloaded_logs_are_unclean",
+    "KAFKA-15375 (3.5.2, 3.6.0): a broker in KRaft mode (since 3.0) that ends before it has loaded its logs writes no "
+    "clean shutdown file; before, it did",
+    {"3.0.0": False, "3.5.2": True},
+    before=True,
+    closes="a log is recovered, also if a start has failed before that",
+    source="KAFKA-15375 (3.5.2, 3.6.0)",
+    trials=(Trial("log-recovery-failed-start", ("no_batch_is_torn",), variant="3.5.1", bounds={"offsets": 2}),),
+)
+LIMITS_HOLD_AT_ONCE = version_flag(
+    "limits_hold_at_once",
+    "KAFKA-7366 (2.1.0): segment.bytes and segment.ms of a topic hold for the active segment when they are changed; "
+    "before, from the next segment on",
+    {"2.1.0": True},
+    closes="a segment has the limits that its topic was given",
+    source="KAFKA-7366 (2.1.0)",
+    trials=(Trial("log-segment-limits", ("changed_limit_holds",), variant="2.0"),),
+)
+HIGH_WATERMARK_IS_IN_THE_LOG = version_flag(
+    "high_watermark_is_in_the_log",
+    "KAFKA-3978 (1.0.2, 1.1.0): a replica that is elected takes the beginning of its log for a high watermark that its "
+    "log does not have; before, -1, at which it did not begin to lead",
+    {"1.0.2": True},
+    closes="a replica leads also if its log has begun again",
+    source="KAFKA-3978 (1.0.2, 1.1.0)",
+    trials=(Trial("log-full-truncation-elected", ("elected_replica_leads",), variant="1.0"),),
+)
+INDEXES_ARE_CHECKED = version_flag(
+    "indexes_are_checked",
+    "KAFKA-7283, KIP-263 (2.3.0): a start checks no index of a segment that was flushed; until then, one whose last "
+    "timestamp was below the first one was written again",
+    {"2.3.0": False},
+    before=True,
+    closes="a segment is kept by its timestamps, also if a crash has left zeros behind its index",
+    source="no release since 2.3; KAFKA-10207",
+    trials=(Trial("log-untrimmed-indexes", ("young_record_is_kept",), variant="3.9.0"),),
+)
+RECOVERY_READS_FORWARD = version_flag(
+    "recovery_reads_forward",
+    "KAFKA-7401 (2.0.0; of 1.1 only on its branch): a recovery reads what producers sent before a segment only if the "
+    "start offset is below it; before, the start failed if another segment followed that began at or below it",
+    {"0.11.0.0": False, "2.0.0": True},
+    before=True,
+    closes="a broker starts after a crash, also if clients have deleted records that were not flushed",
+    source="KAFKA-7401 (2.0.0)",
+    trials=(Trial("log-recovery-below-the-start", ("crashed_broker_starts",), variant="1.0"),),
+)
 LOG_BEGINS_AT_ITS_START = version_flag(
     "log_begins_at_its_start",
     "KAFKA-8306 (2.2.1, 2.3.0): a log that ends before its checkpointed start offset, as after a crash, begins again "
@@ -572,7 +620,9 @@ FOLDERS_ARE_FLUSHED = version_flag(
     "folders_are_flushed",
     "KAFKA-3968 (3.0.0): a flush of a new segment also flushes its folder",
     {"3.0.0": True},
-    no_fix="what it repairs, file systems that lose the name of a file, is not in the models",
+    closes="what was flushed is there after a crash, also on file systems that lose the names of files",
+    source="KAFKA-3968 (3.0.0)",
+    trials=(Trial("log-lost-names", ("flushed_records_survive",)),),
 )
 FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
     "flushes_outlive_their_folder",
@@ -669,6 +719,22 @@ MISSED_EPOCHS_TRUNCATE = version_flag(
         ),
     ),
 )
+FETCHES_HAVE_AN_EPOCH = version_flag(
+    "fetches_have_an_epoch",
+    "KAFKA-6880, KAFKA-7395, KIP-320 (2.1.0): the fetch of a follower has the leader epoch that it knows, and a leader "
+    "refuses one of an earlier epoch; before, a follower that had missed all elections went on to fetch",
+    {"2.1.0": True},
+    closes="a replica that has missed elections copies nothing before it truncates",
+    source="KAFKA-6880, KAFKA-7395, KIP-320 (2.1.0)",
+    trials=(
+        Trial(
+            "leader-epochs-zombie-follower",
+            ("committed_record_is_kept",),
+            variant="2.0",
+            flags={"leader_knows_its_epoch": True, "isr_needs_the_epoch": True, "missed_epochs_truncate": True},
+        ),
+    ),
+)
 SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
     "shorter_leaders_are_followed",
     "KAFKA-7414 (2.0.1, 2.1.0): a follower whose log is longer than its leader's truncates it; before, with "
@@ -678,6 +744,15 @@ SHORTER_LEADERS_ARE_FOLLOWED = version_flag(
     closes="no broker exits as its leader's log is shorter",
     source="KAFKA-7414 (2.0.1, 2.1.0)",
     trials=(Trial("leader-epochs-missed-election", ("broker_outlives_its_leaders_log",), variant="2.0"),),
+)
+EXITS_WRITE_CHECKPOINTS = version_flag(
+    "exits_write_checkpoints",
+    "KAFKA-3924 (0.10.0.1) with KAFKA-4039 (0.11.0.0): a broker that exits, as its leader's log is shorter, writes its "
+    "high watermarks; 0.10.0.0 halts, and up to 0.10.2 the shutdown waits for the thread that has asked for it",
+    {"0.11.0.0": True},
+    closes="a broker that exits rather than truncate does not truncate more at its next start",
+    source="KAFKA-3924 (0.10.0.1), KAFKA-4039 (0.11.0.0)",
+    trials=(Trial("leader-epochs-lost-tail", ("exit_spares_records",), variant="0.10.0"),),
 )
 TRUNCATES_BEFORE_THE_HIGH_WATERMARK = version_flag(
     "truncates_before_the_high_watermark",
@@ -737,7 +812,7 @@ UNDEFINED_EPOCHS_HAVE_NO_END = version_flag(
     "of its log",
     {"1.0.2": True, "1.1.0": False, "1.1.1": True},
     closes="followers truncate to the high watermark if records have no leader epochs",
-    source="KAFKA-6857 (1.0.2, 1.1.1, 2.0.0); KAFKA-6859 (2.1.0) for leaders of earlier releases",
+    source="KAFKA-6857 (1.0.2, 1.1.1, 2.0.0)",
     trials=(
         Trial(
             "leader-epochs-old-format",
@@ -746,6 +821,15 @@ UNDEFINED_EPOCHS_HAVE_NO_END = version_flag(
             bounds={"members": 2, "old_members": 2, "elections": 1},
         ),
     ),
+)
+UNDEFINED_EPOCHS_ARE_NOT_ASKED = version_flag(
+    "undefined_epochs_are_not_asked",
+    "KAFKA-6859 (2.1.0): a follower without leader epochs asks for the end of none, and truncates to its high "
+    "watermark; before, to what its leader answers, which may be of a release before KAFKA-6857",
+    {"2.1.0": True},
+    closes="followers truncate to the high watermark if records have no leader epochs, below any leader",
+    source="KAFKA-6859 (2.1.0)",
+    trials=(Trial("leader-epochs-early-leader", ("logs_agree",), variant="2.0"),),
 )
 OLD_FORMATS_HAVE_NO_EPOCHS = version_flag(
     "old_formats_have_no_epochs",
@@ -798,6 +882,16 @@ LARGEST_TIMESTAMP_IS_READ = version_flag(
     closes="a lookup of the largest timestamp finds the record that has it",
     source="KAFKA-16310 (3.8.0)",
     trials=(Trial("log-largest-timestamp", ("largest_timestamp_has_its_offset",)),),
+)
+UNCOMPRESSED_OFFSETS_ARE_KNOWN = version_flag(
+    "uncompressed_offsets_are_known",
+    "KAFKA-16341 (3.8.0): a leader knows which record of a batch that is not compressed has the largest timestamp; in "
+    "3.7 it took the last one",
+    {"3.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a lookup of the largest timestamp finds the record that has it, also of batches that are not compressed",
+    source="KAFKA-16341 (3.8.0)",
+    trials=(Trial("log-largest-timestamp-uncompressed", ("largest_timestamp_has_its_offset",), variant="3.7.0"),),
 )
 MOVE_COMPARES_OFFSETS = version_flag(
     "move_compares_offsets",
@@ -1246,6 +1340,15 @@ LATER_SEGMENTS_ARE_SEARCHED = candidate(
     closes="a lookup by timestamp finds a record although an earlier segment has such ones before the start offset",
     source="no release",
     trials=(Trial("log-lookup", ("timestamp_lookup_finds_the_first_record",)),),
+)
+
+MOVES_CARRY_EPOCHS = candidate(
+    "moves_carry_epochs",
+    "a log that replaces another one, at the end of a move, gets its leader epochs; without it, and in all releases, "
+    "it has those of its records",
+    closes="a leader whose log is moved answers the fetches of its followers",
+    source="no release; KAFKA-15608, KAFKA-20961",
+    trials=(Trial("leader-epochs-moved-log", ("follower_is_answered",), variant="3.9.0"),),
 )
 
 MARKS_GO_WITH_THEIR_LOG = candidate(
