@@ -73,9 +73,8 @@ LEADER_IGNORES_STATE = evolve(
     later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has",
     way_out="restart the leader",
     story="",
-    log="state-change.log, INFO (WARN: … is smaller than the current leader epoch …): Ignoring LeaderAndIsr request "
-    "from controller … with correlation id … epoch … for partition … since its associated leader epoch … matches the "
-    "current leader epoch",
+    log="state-change.log, INFO: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
+    "partition … since its associated leader epoch … matches the current leader epoch",
     cause="the state was removed, restored or written by hand, so that its leader epochs began anew: a broker ignores "
     "requests at the epoch that it has in memory, or at an earlier one",
     grep=("grep -E 'its associated leader epoch' logs/state-change.log*",),
@@ -268,9 +267,9 @@ MEMBER_AHEAD = evolve(
     name="isr-member-is-ahead-of-its-leader",
     title="the log of an ISR member has leader epochs that its leader never had: it copies nothing",
     now="acks=all times out: the leader refuses the member's fetches (OFFSET_OUT_OF_RANGE), and each has other records",
-    log="server.log of the member, WARN, again and again: Reset fetch offset for partition … from … to current "
-    "leader's start offset …",
-    grep=('grep "to current leader\'s start offset" logs/server.log*',),
+    log="server.log of the member, INFO, again and again: Current offset … for partition … is out of range, which "
+    "typically implies a leader change. Reset fetch offset to …",
+    grep=("grep 'is out of range, which typically implies a leader change' logs/server.log*",),
 )
 DEAD_IN_ISR = FindingKind(
     "isr-names-a-dead-broker",

@@ -21,6 +21,7 @@ UNTRIED = {
     "admin_clients.admin_adds_partitions",
     "admin_clients.admin_creates_topic",
     "reassignment.reassign_to_list",
+    "repair.move_directory_away",
 }
 """The actions of which no run tries mutants: only stories that begin with a snapshot have them. There may be fewer."""
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.page)

@@ -54,7 +54,8 @@ ERROR Error while reading partition metadata file /kafka/t-0/partition.metadata 
 live brokers are [Set(1, 2)]. No assigned replica is alive.
 ERROR [Controller id=1] Error while electing or becoming controller on broker 1. Trigger controller movement immediately
 INFO Log for partition t-0 is renamed to /kafka/t-0.7f-delete and is scheduled for deletion (kafka.log.LogManager)
-WARN [ReplicaFetcher replicaId=1] Reset fetch offset for partition t-0 from 1 to current leader's start offset 0
+INFO [ReplicaFetcher replicaId=1] Current offset 1 for partition t-0 is out of range, which typically implies a \
+leader change. Reset fetch offset to 1 (kafka.server.ReplicaFetcherThread)
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""
