@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
+from kwalk.model.kafka.snapshots.capture import INT32
 from kwalk.model.language import UsageError
 from kwalk.search.base.progress import Progress, Report, silent
 
@@ -225,7 +226,8 @@ class Znodes:
                 state = self.object(f"{path}/partitions/{number}/state") or {}
                 held, isr, epoch = by_number.get(number), state.get("isr"), state.get("leader_epoch", 0)
                 brokers = [one for part in (held, isr, [state.get("leader")]) if isinstance(part, list) for one in part]
-                for broker in brokers if number.isdecimal() and type(epoch) is int else ():
+                is_whole = number.isdecimal() and int(number) <= INT32 and type(epoch) is int and 0 <= epoch <= INT32
+                for broker in (one for one in brokers if is_whole and type(one) is int):
                     found.setdefault(broker, {})[name, int(number)] = epoch
         return found
 

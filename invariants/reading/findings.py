@@ -618,8 +618,9 @@ class Findings:
         self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool, ahead: Mapping[int, int]
     ) -> Generator[Observation, None, bool]:
         """Yield what is wrong with the leader; return whether the partition is not served."""
-        if leader_before_hand(self.capture, place.topic, place.partition) is not None and _has_no_leader(place):
-            broken = {name: found for name, found in broken.items() if name not in OF_LEADERS}
+        if self._is_led_by_another(place):
+            spared = OF_LEADERS if _has_no_leader(place) else {"partition_servable"}
+            broken = {name: found for name, found in broken.items() if name not in spared}
         if kinds.NO_LIVE_ISR.properties[0] in broken:
             yield self._without_leader(place)
             return True
@@ -905,13 +906,18 @@ class Findings:
                 kinds.REPLICA_REFUSES, place, refusing, "{} out of the ISR, with another topic id"
             )
             yield from self._on_brokers(kinds.STALE_IN_ISR, place, inside, "{} in the ISR, with another topic id")
-            idle = [b for b in behind if b not in (*outside, *inside) and self._is_idle(place, b)]
+            judged = () if self._is_led_by_another(place) else behind  # those follow the one that brokers know
+            idle = [b for b in judged if b not in (*outside, *inside) and self._is_idle(place, b)]
             yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR")
             without = replicas_without_log(self.capture, place.topic, place.partition)
             bare = [b for b in late if place.broker(b.broker) in without]
             late = [b for b in late if b not in bare]
             yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
             yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+
+    def _is_led_by_another(self, place: _Place) -> bool:
+        """Whether brokers know a live leader that the state, which a hand wrote, does not name."""
+        return leader_before_hand(self.capture, place.topic, place.partition) is not None
 
     def _is_idle(self, place: _Place, broken: Broken) -> bool:
         """Whether a broker that is not as the state says is a live member of the ISR, which says so itself."""

@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.clusters import fetch
 from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
-from kwalk.clusters.collect.znodes import LEFT_OUT
+from kwalk.clusters.collect.znodes import LEFT_OUT, Topics, Znodes
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, PartitionMetadata, TopicMetadata
 from kwalk.clusters.wire import Malformed, new_topic_id
 from kwalk.invariants.reading.inspection import inspect_capture
@@ -628,3 +628,13 @@ def test_a_log_that_is_gone_as_its_topic_is_being_deleted_is_not_asked_for(shown
     zk = zookeeper_of(shown)
     zk.put("/admin/delete_topics/t")
     assert collect(zk, evolve(NO_CACHES, logs=places(folders))).problems == []
+
+
+def test_no_replica_is_asked_for_by_an_assignment_that_cannot_be_read(shown):
+    """One of numbers that are none, or beyond what a request has room for."""
+    zookeeper = zookeeper_of(shown)
+    zookeeper.put("/brokers/topics/odd", {"partitions": {"0": [[1], "2"], "99999999999": [1], "1": [3]}})
+    zookeeper.put("/brokers/topics/odd/partitions/1/state", {"leader": 3, "isr": [3], "leader_epoch": 1 << 40})
+    znodes = Znodes(zookeeper, Topics(("odd",)))
+    znodes.read()
+    assert znodes.assigned() == {}

@@ -182,3 +182,12 @@ def test_a_search_from_a_snapshot_has_any_leader_epoch(epoch: int, has_state: bo
     memory(snapshot, b1=(epoch, True), b2=(epoch, False), b3=(epoch, False))
     reading = read_snapshot(json.dumps(snapshot).encode())
     assert Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags).initial
+
+
+def test_a_leader_that_serves_beside_one_that_a_hand_wrote_is_not_said_to_be_idle() -> None:
+    """All brokers answer with 1, which leads: clients are served until a controller reads the state."""
+    snapshot = cluster("3.4.1")
+    answers(snapshot, leader=1)
+    state(snapshot).update(leader=2)
+    memory(snapshot, b1=(5, True), b2=(5, False), b3=(5, False))
+    assert ways_out(snapshot).keys() == {"leader-written-by-hand"}
