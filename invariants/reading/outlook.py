@@ -34,7 +34,6 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
     deletion_waits_for,
-    leader_before_hand,
     obstacle_of,
     reassignment_of,
     replicas_without_log,
@@ -660,8 +659,6 @@ def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what was written by hand that brokers do not know, or no controller; empty if nothing shows it."""
     if serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
         return "it is marked for deletion, and no controller has begun: decide whether it is wanted"
-    if leader_before_hand(capture, topic, partition) is not None:
-        return "its state names another leader than its brokers do, or none"
     replicas = topic.partitions.get(partition, ())
     if replicas and partition not in topic.states and not any(capture.brokers[b].alive for b in replicas):
         return "it never had a leader, and all its replicas are down"

@@ -5,10 +5,12 @@ All were seen on brokers of 3.4.1: random histories whose probes differed from t
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.outlook import read_snapshot
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import answers, state
@@ -30,6 +32,15 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     assert kind == "leaderless-state-is-served"
     assert "broker 1 as leader and only ISR member; then fail the controller over" in ways_out(snapshot)[kind]
     assert not names(problem(snapshot))  # a failover elects broker 2, or no broker
+
+
+def test_no_search_begins_where_brokers_know_another_leader_than_the_state() -> None:
+    """The controller of the model would know the leader of the state: after a failover that one would lead."""
+    leaderless_facts, other = read_snapshot(json.dumps(leaderless([2])).encode()).facts, cluster("3.4.1")
+    answers(other)
+    state(other)["leader"] = 2
+    for facts in (leaderless_facts, read_snapshot(json.dumps(other).encode()).facts):
+        assert "Not searched: topic orders: its state names another leader than its brokers do, or none." in facts
 
 
 def test_members_of_the_isr_that_brokers_know_are_needed_for_acks_of_all() -> None:

@@ -545,6 +545,15 @@ def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
     return "it has no state znode, and its logs have different records: see to that first"
 
 
+def _in_memory_only(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return what processes have in memory and neither ZooKeeper nor disks have; empty if nothing shows such."""
+    if topic.name not in capture.deleting and leader_before_hand(capture, topic, partition) is not None:
+        return "its state names another leader than its brokers do, or none"
+    without = members_without_log(capture, topic, partition)
+    runs = each(without, "runs", "run")
+    return f"{brokers_in_words(without)} {runs} in the ISR, without a log on disk" if without else ""
+
+
 def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
     """Return which ISR members may lead without records that others have; empty if none does, or one that is down."""
     state, lacking = topic.states.get(partition), members_lacking_records(capture, topic, partition)
@@ -561,8 +570,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     """Return why no state of the model is a partition, in words; empty if one is.
 
     The controller of the model elects leaders, as one does not whose epoch is below that of a state.
-    What its brokers have in memory is neither on disks nor shown. In a model with records brokers may have a later
-    state in memory than ZooKeeper, if it is shown which log is newest. No broker of the model refuses to start, as one
+    What its brokers have in memory is neither on disks nor shown, or another leader than that of a state which a hand
+    wrote. In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is
+    newest. No broker of the model refuses to start, as one
     with a log directory of another broker does; and no log of the model has records that were committed before an
     unclean election.
     """
@@ -573,10 +583,7 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
         return f"{brokers_in_words(lost)} would truncate records that were committed: see to them first"
     replicas = topic.partitions.get(partition, ())
     members = {*replicas, *(topic.states[partition].isr if partition in topic.states else ())}
-    without = members_without_log(capture, topic, partition)
-    if without:
-        return f"{brokers_in_words(without)} {each(without, 'runs', 'run')} in the ISR, without a log on disk"
-    if why := _unequal(capture, topic, partition):
+    if why := _in_memory_only(capture, topic, partition) or _unequal(capture, topic, partition):
         return why
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
     if aside:
