@@ -51,7 +51,9 @@ class Engine:
 
         self.refuse(query.options)
         verdict = self.conclude(query, self.search(query, report), report)
-        return examined(query.model, query.properties, verdict, strict=query.options["strict"])
+        verdict = examined(query.model, query.properties, verdict, strict=query.options["strict"])
+        lacks = query.reading.lacks if query.reading is not None else ""
+        return verdict.without(lacks) if lacks else verdict
 
     def refuse(self, options: Mapping[str, Any]) -> None:
         """Raise UsageError if options exclude each other."""

@@ -14,17 +14,28 @@ from kwalk.invariants import partitions, records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import (
     CONTROLLER_IS_SILENT,
+    DELETION_NOT_BEGUN,
     DELETION_PENDING,
+    DELETION_WAITS,
+    FAILOVER_FAILS,
+    FOREIGN_ISR,
+    ID_NOT_READ,
+    IDS_NOT_READ,
     KINDS,
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
+    NO_REPLICAS,
     NOT_JUDGED,
+    OFFLINE_LOG,
     OFFLINE_REPLICA,
     ORPHANED_LOG,
     PARTITION_LOST,
     SOME_TOPICS_ARE_LOST,
+    STATE_IS_LOST,
+    STRAY_LOG,
     TOPICS_ARE_LOST,
     UNREGISTERED,
+    WITHOUT_STATE_SERVED,
 )
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
@@ -143,6 +154,24 @@ WITHOUT_A_WORLD = frozenset(
 """Kinds of findings that no world has, whatever their properties."""
 
 
+NOT_SEARCHED = frozenset(
+    kind.name
+    for kind in (
+        DELETION_NOT_BEGUN,
+        DELETION_PENDING,
+        DELETION_WAITS,
+        FOREIGN_ISR,
+        OFFLINE_LOG,
+        OFFLINE_REPLICA,
+        STATE_IS_LOST,
+        WITHOUT_STATE_SERVED,
+    )
+)
+"""Kinds that worlds have, and a search from a snapshot lacks: no failed disks, no deletions, only replicas."""
+HARMLESS = frozenset(kind.name for kind in (ID_NOT_READ, IDS_NOT_READ, STRAY_LOG))
+"""Kinds that change nothing for the topic's partitions before it is created again, or before an upgrade."""
+OF_FAILOVERS = frozenset(kind.name for kind in (FAILOVER_FAILS, NO_REPLICAS))
+"""Kinds that are of one partition, and with which no broker can become controller."""
 WITHOUT_CONTROLLER = frozenset(kind.name for kind in (NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, CONTROLLER_IS_SILENT))
 """Kinds of findings in which no controller works, though brokers run."""
 
@@ -197,7 +226,8 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
         if one.kind.severity is Severity.BROKEN and topic is not None and one.fields.get("topic") == topic.name
     ]
     violated = {name for one in broken for name in one.kind.properties}
-    reading = reading_of(capture, topic, inspection.severity, violated, _beyond(capture, inspection, topic))
+    beyond = _beyond(capture, inspection, topic)
+    reading = reading_of(capture, topic, inspection.severity, violated, beyond)
     problems = (problem_of(capture, inspection), deletion_of(capture, inspection))
     deletions = _deletions(capture, inspection)
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
@@ -205,7 +235,23 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     if unlike:
         events = [f"What events do was not looked at: models have a controller that works, not {listed(unlike)}."]
     waiting = [f"If topic {topic_label(t.name)} is deleted, that waits for {w}." for t, w in deletions if w]
-    return evolve(reading, facts=(*left, *events, *waiting, *reading.facts), problems=problems)
+    facts = (*left, *events, *waiting, *reading.facts)
+    is_elsewhere = bool(damaged) and (topic is None or topic.name not in damaged)
+    lacks = beyond if topic is None or is_elsewhere else _touching(inspection, beyond, topic)
+    return evolve(reading, facts=facts, problems=problems, lacks=listed(lacks) if lacks else "")
+
+
+def _touching(inspection: Inspection, beyond: Collection[str], about: Topic) -> list[str]:
+    """Return the kinds of damage that change what happens to a topic, of those that its search is not about.
+
+    They are of the topic, of brokers, or of failovers.
+    """
+    return [
+        kind.name
+        for kind, places in inspection.by_kind().items()
+        if kind.name in NOT_SEARCHED or kind.name in {*beyond} - HARMLESS
+        if kind.name in OF_FAILOVERS or any(one.fields.get("topic") in (None, about.name) for one in places)
+    ]
 
 
 def _beyond(capture: Capture, inspection: Inspection, about: Topic | None) -> tuple[str, ...]:

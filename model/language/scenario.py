@@ -64,6 +64,7 @@ class Reading:
         diagnose: a function from the steps of the shortest counterexample, or None if there is none, to sentences for
             an operator.
         flags: settings that take precedence over the variant's: for `Model`, as traces name them.
+        lacks: what the snapshot shows and the model lacks, in words: a search that finds no violation decides nothing.
     """
 
     bounds: Mapping[str, int]
@@ -75,6 +76,7 @@ class Reading:
     diagnose: Callable[[Steps | None], tuple[str, ...]] | None = None
     problems: tuple[Problem, ...] = ()
     flags: Mapping[str, Any] = field(factory=dict)
+    lacks: str = ""
 
 
 def _tuple(things: Any) -> Any:

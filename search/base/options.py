@@ -34,6 +34,8 @@ class StopReason(Enum):
     """Everything but properties about behaviours is settled, and the engine cannot check these."""
     DEADLOCKS = "deadlocks not checked"
     """Everything but deadlocks is settled, and the engine cannot check these."""
+    MODEL = "model lacks what the snapshot shows"
+    """Nothing was found, and the system that the search is about is not as the snapshot says."""
     NO_STEP = "no step possible"
     ERROR = "failed"
 

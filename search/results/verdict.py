@@ -243,6 +243,13 @@ class Verdict(Displayed):
             return evolve(self, answer=Answer.CANNOT_FAIL)
         return evolve(self, answer=Answer.GAPS) if strict and self.gaps else self
 
+    def without(self, lacks: str) -> Verdict:
+        """Return the verdict if the model lacks what a snapshot shows: that nothing is violated decides nothing."""
+        if self.answer in (Answer.VIOLATED, Answer.BAD_STABLE_STATE, Answer.DEADLOCK, Answer.UNDECIDED):
+            return self
+        detail = f"the search is not about {lacks}"
+        return evolve(self, answer=Answer.UNDECIDED, stopped=StopReason.MODEL, detail=detail)
+
     @property
     def qualifier(self) -> str:
         """The strength in a few words, or what stopped the engine; for people."""

@@ -6,7 +6,11 @@ working leader. Broken: without any outside action.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +19,11 @@ from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.language import Model
 from kwalk.model.language.inspection import Inspection, Severity
+from kwalk.reports.command_line import main
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer, Strength
 from tests.snapshots.captured import FILES
+from tests.snapshots.test_inspect import DAMAGES, damaged_by, failover_fails_at_an_election, topics_share_an_id
 
 
 @cache
@@ -78,3 +84,61 @@ def test_a_consistent_cluster_stays_so_through_a_failover_and_a_stop() -> None:
     verdict = exhaust(model_from("scenario-01-exact-06-delete-controller"), seconds=120)
     assert (verdict.answer, verdict.strength) == (Answer.HOLDS, Strength.EXHAUSTIVE)
     assert {"replica_id_matches_zookeeper", "partition_servable"} <= set(verdict.properties)
+
+
+SEARCHED = {
+    "broker-down",
+    "catching-up",
+    "controller-sends-another-id",
+    "deletion-mark-without-topic",
+    "down-broker-has-another-id",
+    "down-broker-has-another-log",
+    "empty-isr",
+    "fetch-by-id-refused",
+    "fetch-by-id-refused-in-memory",
+    "fetch-by-id-refused-mixed-topic-ids",
+    "isr-member-is-ahead-of-its-leader",
+    "isr-member-refuses",
+    "isr-names-a-dead-broker",
+    "leader-does-not-lead",
+    "leader-ignores-its-state",
+    "leader-keeps-topic-id-in-memory",
+    "leader-not-elected",
+    "leader-refuses-mixed-topic-ids",
+    "leader-refuses-topic-id",
+    "log-without-topic-id",
+    "no-live-isr",
+    "orphaned-log",
+    "partition-without-state",
+    "reassignment",
+    "replica-has-another-log",
+    "replica-refuses",
+    "replica-under-another-broker-id",
+    "replicas-diverged",
+    "stale-metadata",
+    "stray-log",
+    "topic-id-differs",
+    "topic-id-differs-in-memory",
+    "topic-id-missing",
+    "topic-ids-mixed",
+    "another-controller",
+}
+"""Kinds that the search's initial state has, or that do not change what it asks for."""
+
+
+@pytest.mark.parametrize("damage", [one for one in DAMAGES if one is not topics_share_an_id], ids=lambda d: d.__name__)
+def test_a_search_lacks_each_damage_that_its_initial_state_has_not(damage: Callable[[Any], None]) -> None:
+    lacks = read_snapshot(damaged_by(damage)).lacks
+    assert all(kind in lacks for kind in DAMAGES[damage] if kind not in SEARCHED)
+    assert not lacks or not DAMAGES[damage].keys() <= SEARCHED
+
+
+def test_what_a_search_finds_to_hold_beside_damage_that_it_lacks_is_undecided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No controller is elected, so that no leader is once a broker stops: the model's controller elects both."""
+    (tmp_path / "now.json").write_bytes(damaged_by(failover_fails_at_an_election))
+    code = main(["diagnose", str(tmp_path / "now.json"), "--forecast", "--out", str(tmp_path / "out"), "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (code, found["verdict"], found["stopped"]) == (12, "undecided", "model lacks what the snapshot shows")
+    assert found["how"] == "the search is not about no-live-replica and failover-fails"
