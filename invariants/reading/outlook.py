@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from kwalk.invariants import partitions, records, topic_ids
 from kwalk.invariants.reading.carried_out_plans import carried_out
 from kwalk.invariants.reading.finding_kinds import (
+    CONTROLLER_EPOCH_BEHIND,
     CONTROLLER_IS_SILENT,
     DELETION_NOT_BEGUN,
     DELETION_PENDING,
@@ -30,6 +31,8 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
     ORPHANED_LOG,
     PARTITION_LOST,
+    REQUEST_WAITS,
+    SHARED_ID,
     SOME_TOPICS_ARE_LOST,
     STATE_IS_LOST,
     STRAY_LOG,
@@ -123,6 +126,7 @@ PHRASES = {
     "context_agrees": "a controller that sends another topic id than ZooKeeper has",
     "no_stray": "a stray log",
     "deletion_terminates": "a deletion that hangs",
+    "running_broker_is_registered": "a broker that runs and is not in /brokers/ids",
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
     "replica_is_online": "a replica on a failed disk",
@@ -172,8 +176,18 @@ HARMLESS = frozenset(kind.name for kind in (ID_NOT_READ, IDS_NOT_READ, STRAY_LOG
 """Kinds that change nothing for the topic's partitions before it is created again, or before an upgrade."""
 OF_FAILOVERS = frozenset(kind.name for kind in (FAILOVER_FAILS, NO_REPLICAS))
 """Kinds that are of one partition, and with which no broker can become controller."""
-WITHOUT_CONTROLLER = frozenset(kind.name for kind in (NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, CONTROLLER_IS_SILENT))
-"""Kinds of findings in which no controller works, though brokers run."""
+UNLIKE_MODELS = OF_FAILOVERS | {
+    kind.name
+    for kind in (
+        CONTROLLER_EPOCH_BEHIND,
+        CONTROLLER_IS_SILENT,
+        NO_BROKER_IS_CONTROLLER,
+        NO_CONTROLLER,
+        REQUEST_WAITS,
+        SHARED_ID,
+    )
+}
+"""Kinds with which controllers do not what those of models do: none works, none is elected, or it has more to do."""
 
 
 def describe(violated: Iterable[str]) -> str:
@@ -201,7 +215,16 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             f"No failover of the controller succeeds while /admin/preferred_replica_election names {names}, which "
             "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
         )
-    return problem_of(capture)
+    inspection = inspect_capture(capture)
+    waiting = [
+        one.subject for kind, seen in inspection.by_kind().items() if kind.name == REQUEST_WAITS.name for one in seen
+    ]
+    if waiting and damaged_topics(capture, inspection):
+        raise UsageError(
+            f"The next controller does what {listed(waiting)} requests, and plans do not look at requests. Delete the "
+            "znode, or let a controller handle it, and take another snapshot."
+        )
+    return problem_of(capture, inspection)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -233,7 +256,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
     unlike = _unlike_worlds(inspection)
     if unlike:
-        events = [f"What events do was not looked at: models have a controller that works, not {listed(unlike)}."]
+        events = [f"What events do was not looked at: controllers of models work, and have no {listed(unlike)}."]
     waiting = [f"If topic {topic_label(t.name)} is deleted, that waits for {w}." for t, w in deletions if w]
     facts = (*left, *events, *waiting, *reading.facts)
     is_elsewhere = bool(damaged) and (topic is None or topic.name not in damaged)
@@ -777,7 +800,7 @@ def _stays(capture: Capture, inspection: Inspection, kind: FindingKind) -> bool:
 
 def _unlike_worlds(inspection: Inspection) -> list[str]:
     """Return the kinds of damage with which no model foresees anything: a broker that runs becomes its controller."""
-    return [kind.name for kind in inspection.by_kind() if kind.name in WITHOUT_CONTROLLER]
+    return [kind.name for kind in inspection.by_kind() if kind.name in UNLIKE_MODELS]
 
 
 def _uncovered(inspection: Inspection, names: Collection[str]) -> Iterator[str]:

@@ -81,7 +81,12 @@ def _events(outlook: Outlook) -> Iterator[str]:
 
 
 def _by_itself(outlook: Outlook) -> Iterator[str]:
-    """Yield what the system does to parts before any event; what events do is compared with what is so after that."""
+    """Yield what the system does to parts before any event; what events do is compared with what is so after that.
+
+    A problem without events is of a system unlike its models: nothing is foreseen.
+    """
+    if not outlook.problem.what_ifs:
+        return
     alike: dict[str, list[str]] = {}
     seen = {name for kind in outlook.problem.inspection.by_kind() for name in kind.properties}
     for number, (before, later) in enumerate(zip(outlook.first, outlook.now, strict=False)):

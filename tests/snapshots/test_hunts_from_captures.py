@@ -15,15 +15,27 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
-from kwalk.model.language import Model
+from kwalk.model.language import Model, UsageError
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.reports.command_line import main
+from kwalk.reports.pages.outlook import diagnosis_of
+from kwalk.search.analyses.recovery import foresee
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer, Strength
-from tests.snapshots.captured import FILES
-from tests.snapshots.test_inspect import DAMAGES, damaged_by, failover_fails_at_an_election, topics_share_an_id
+from tests.snapshots.captured import FILES, changed
+from tests.snapshots.test_inspect import (
+    DAMAGES,
+    damaged_by,
+    election_waits,
+    failover_fails_at_a_reassignment,
+    failover_fails_at_an_election,
+    id_differs,
+    no_controller,
+    settled,
+    topics_share_an_id,
+)
 
 
 @cache
@@ -142,3 +154,30 @@ def test_what_a_search_finds_to_hold_beside_damage_that_it_lacks_is_undecided(
     found = json.loads(capsys.readouterr().out)
     assert (code, found["verdict"], found["stopped"]) == (12, "undecided", "model lacks what the snapshot shows")
     assert found["how"] == "the search is not about no-live-replica and failover-fails"
+
+
+@pytest.mark.parametrize("damage", [failover_fails_at_a_reassignment, election_waits, no_controller])
+def test_nothing_is_foreseen_where_controllers_do_not_what_those_of_models_do(damage: Callable[[Any], None]) -> None:
+    """A failover fails, or it does what a client has requested before."""
+
+    def change(capture: Any) -> None:
+        id_differs(capture)
+        damage(capture)
+        settled(capture)
+
+    reading = read_snapshot(changed(change))
+    assert not reading.problems[0].what_ifs and reading.problems[0].worlds
+    (said,) = (fact for fact in reading.facts if fact.startswith("What events do"))
+    assert said.startswith("What events do was not looked at: controllers of models work, and have no ")
+    text = "\n".join(diagnosis_of(inspect_snapshot(changed(change)), [foresee(reading.problems[0])], []))
+    assert "By itself" not in text and "fails over" not in text
+
+
+def test_no_plan_fails_over_to_a_controller_that_does_what_was_requested_before() -> None:
+    def change(capture: Any) -> None:
+        id_differs(capture)
+        election_waits(capture)
+        settled(capture)
+
+    with pytest.raises(UsageError, match="Delete the znode, or let a controller handle it"):
+        recovery_problem(changed(change))
