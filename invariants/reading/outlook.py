@@ -256,7 +256,7 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     events = [f"What events do to {listed(problems[0].left_out)} was not looked at."] if problems[0].left_out else []
     unlike = _unlike_worlds(inspection)
     if unlike:
-        events = [f"What events do was not looked at: controllers of models work, and have no {listed(unlike)}."]
+        events = [f"What events do was not looked at: no model has {listed(unlike)}."]
     waiting = [f"If topic {topic_label(t.name)} is deleted, that waits for {w}." for t, w in deletions if w]
     facts = (*left, *events, *waiting, *reading.facts)
     is_elsewhere = bool(damaged) and (topic is None or topic.name not in damaged)
