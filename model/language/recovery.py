@@ -112,7 +112,7 @@ class World:
 
 @frozen
 class WhatIf:
-    """An event of which an operator asks what it would do.
+    """An event of which an operator asks what it would do; those with one title are the ways in which it may happen.
 
     Attributes:
         title: what happens, such as "broker 1 restarts".

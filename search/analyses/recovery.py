@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from heapq import heappop, heappush
 
 from attrs import evolve, frozen
@@ -49,7 +50,7 @@ INSERTION = 3
 
 @frozen
 class Foreseen:
-    """What an event does to one world: the claims violated in each of its outcomes, without repetition."""
+    """What an event does to one world: the claims violated in each of its outcomes, whichever way it happens."""
 
     what_if: WhatIf
     world: int
@@ -92,12 +93,11 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
     try:
         starts = [settling.first(0) for settling in settlings]
         now = [_outcomes(settling, start) for settling, start in zip(settlings, starts, strict=True)]
-        for what_if in problem.what_ifs:
+        for title in dict.fromkeys(one.title for one in problem.what_ifs):
+            ways = [one for one in problem.what_ifs if one.title == title]
             for number, (settling, start) in enumerate(zip(settlings, starts, strict=True)):
-                after = start
-                for move in what_if.moves[number]:
-                    after = settling.moved(after, move)
-                events.append(Foreseen(what_if, number, _outcomes(settling, after)))
+                ends = [reduce(settling.moved, one.moves[number], start) for one in ways]
+                events.append(Foreseen(ways[0], number, frozenset().union(*(_outcomes(settling, e) for e in ends))))
     except PlanningStopped:
         pass
     compared = sum(settling.confirm(()) for settling in settlings)

@@ -25,6 +25,7 @@ from kwalk.search.analyses.recovery import foresee
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Answer, Strength
 from tests.snapshots.captured import FILES, changed
+from tests.snapshots.test_combined_damages import IDS, cluster, log, problem
 from tests.snapshots.test_inspect import (
     DAMAGES,
     damaged_by,
@@ -36,6 +37,7 @@ from tests.snapshots.test_inspect import (
     settled,
     topics_share_an_id,
 )
+from tests.snapshots.test_strangers import answers, state
 
 
 @cache
@@ -181,3 +183,23 @@ def test_no_plan_fails_over_to_a_controller_that_does_what_was_requested_before(
 
     with pytest.raises(UsageError, match="Delete the znode, or let a controller handle it"):
         recovery_problem(changed(change))
+
+
+def test_brokers_that_restart_in_turn_do_so_in_any_order() -> None:
+    """Seen on 3.0.2: the controller, which leads, restarted first, and the partition has had no leader since.
+
+    If the other replica restarts first, it refuses the new id while it follows, and the leader stays.
+    """
+    snapshot = cluster("3.0.2", ids={"orders": IDS["orders"]})
+    topic = snapshot["topics"]["orders"]["znode"]
+    del topic["topic_id"]
+    topic["partitions"]["0"] = [3, 1]
+    state(snapshot).update(leader=3, isr=[3, 1], leader_epoch=0)
+    snapshot["controller"] = 3
+    del snapshot["brokers"]["2"]["dirs"]["orders-0"]
+    for broker in ("1", "3"):
+        snapshot["brokers"][broker]["dirs"]["orders-0"] = log(IDS["orders"], [(0, 0)])
+    answers(snapshot, leader=3, epoch=0)
+    known = problem(snapshot)
+    (rolled,) = (one for one in foresee(known).events if one.what_if.title == "all brokers restart in turn")
+    assert {"partition_servable" in violated for violated in rolled.outcomes} == {True, False}

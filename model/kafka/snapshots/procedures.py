@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import permutations
 
 from attrs import evolve, frozen
 
@@ -818,17 +819,13 @@ class Catalogue:
             f"{BY_ITSELF}; an operator can do it",
             lambda part: (Move((("delete_controller()",),)),),
         )
-        rolling = self._what_if(
-            f"all brokers{' that run' * bool(down)} restart in turn",
-            ROUTINE,
-            lambda part: tuple(move for b in live for move in (_stop(part, b), _start(part, b))),
-        )
+        rolling = self._rolling(live, f"all brokers{' that run' * bool(down)} restart in turn")
         return (
             *([failover] if self.capture.live else ()),
             *(self._started(b) for b in down if self._starts_as_it_is(b)),
             *(self._bounce(b, f"broker {b} restarts", ROUTINE, _stop) for b in live),
             *(self._bounce(b, f"broker {b} crashes and starts again", BY_ITSELF, _crash) for b in live),
-            *([rolling] if live else ()),
+            *rolling,
         )
 
     def _starts_as_it_is(self, broker: int) -> bool:
@@ -862,6 +859,19 @@ class Catalogue:
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
         return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part, broker)))
+
+    def _rolling(self, live: Collection[int], title: str) -> list[WhatIf]:
+        """Return the restart of live brokers in each order that the brokers of a part can have."""
+        orders = [[*permutations(b for b in part.observed.brokers if b in live)] for part in self.parts]
+        ways = [tuple(one[way % len(one)] for one in orders) for way in range(max(map(len, orders), default=1))]
+        moves = (
+            tuple(
+                tuple(move for b in order for move in (_stop(part, b), _start(part, b)))
+                for part, order in zip(self.parts, way, strict=True)
+            )
+            for way in ways
+        )
+        return [WhatIf(title, ROUTINE, each) for each in moves if live]
 
     def deletion(self) -> WhatIf:
         """Return the deletion of a topic; the worlds have it."""
