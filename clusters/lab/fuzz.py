@@ -26,6 +26,7 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.forecasts import forecast_verdicts
 from kwalk.clusters.lab.histories import (
     BROKER_LOGS,
     OPERATIONS,
@@ -380,8 +381,10 @@ class Fuzz:
         case = self._case(number)
         verdict = _verdict(case)
         assert verdict is not None
-        probes = tuple(probe_verdicts(_snapshots(case), case / ROLLED, sorted(case.glob(f"{SEQUEL}-*.json"))))
-        return JudgedHistory(number, case, verdict, self.options.operations, kept.get(number), probes)
+        rolled = [case / ROLLED] if (case / ROLLED).exists() else []
+        probes = probe_verdicts([*_snapshots(case), *rolled, *sorted(case.glob(f"{SEQUEL}-*.json"))])
+        compared = (*probes, *forecast_verdicts(case))
+        return JudgedHistory(number, case, verdict, self.options.operations, kept.get(number), compared)
 
 
 def _snapshots(case: Path) -> list[Path]:

@@ -3,8 +3,7 @@
 Words: a partition *serves* if a producer with acks=all and a consumer of the release's own kind get what they ask for
 within a short timeout. A finding *stops clients* if it says that the partition does not serve.
 
-The diagnosis of each snapshot is compared with its own probe. That of the last snapshot of a history is compared with
-the probe after a restart of all brokers, too: where something was foretold, and where nothing was found.
+The diagnosis of each snapshot is compared with its own probe; what it foresees is compared in `forecasts`.
 """
 
 from __future__ import annotations
@@ -37,21 +36,6 @@ STOPPING = frozenset(
 min.insync.replicas is 1 in the lab."""
 WAITING = frozenset({kinds.STALE_IN_ISR.name, kinds.MEMBER_AHEAD.name, kinds.NOT_FOLLOWING.name})
 """Further kinds whose finding is that acks=all times out: a member of the ISR copies nothing."""
-BROKEN_BY_RESTARTS = frozenset(
-    kind.name
-    for kind in (
-        kinds.LEADER_REFUSES,
-        kinds.LEADER_REFUSES_MIXED,
-        kinds.FETCH_REFUSED,
-        kinds.FETCH_REFUSED_MIXED,
-        kinds.ID_DIFFERS,
-        kinds.IDS_MIXED,
-        kinds.ID_MISSING,
-        kinds.WITHOUT_STATE_SERVED,
-    )
-)
-"""The kinds that say that restarts, or the failovers and leader epochs that come with them, break the partition or
-leave it broken."""
 PROBE = "probe"
 """The field of the snapshot's `extra` with the probes, by topic and partition."""
 
@@ -68,7 +52,7 @@ class ProbeTime(Enum):
     """When the partition was probed."""
 
     AT_ONCE = "at once"
-    ROLLED = "after a restart of all brokers"
+    LATER = "after an event that was foreseen"
 
 
 @frozen
@@ -129,20 +113,6 @@ class ProbedSnapshot:
         found = (one for one in self.inspection.observations if one.fields.get("topic") == topic)
         return [one for one in found if one.fields.get("partition", str(number)) == str(number)]
 
-    def concerns(self, one: Observation, number: int) -> bool:
-        """Return whether a finding is about a partition: one about its topic's id is if a log of it has an id."""
-        if "partition" in one.fields:
-            return True
-        topic = one.fields["topic"]
-        logs = (self.capture.directory(broker, topic, number) for broker in self.capture.brokers)
-        return any(log is not None and log.topic_id is not None for log in logs)
-
-    def is_full(self, topic: str, number: int) -> bool:
-        """Return whether every replica of a partition is in its ISR."""
-        known = self.capture.topics[topic]
-        state = known.states.get(number)
-        return state is not None and set(known.partitions[number]) <= set(state.isr)
-
     def doubt(self, topic: str) -> str:
         """Return why a probe is not of what was inspected; empty if it is."""
         if topic in self.capture.unsettled:
@@ -159,12 +129,13 @@ def stops_clients(one: Observation) -> bool:
     return bool(STOPPING & set(one.kind.properties)) or one.kind.name in WAITING
 
 
-def _names(observations: Iterable[Observation]) -> tuple[str, ...]:
+def names(observations: Iterable[Observation]) -> tuple[str, ...]:
+    """Return the kinds of findings that are more than notes, each once."""
     damage = (one for one in observations if one.kind.severity is not Severity.NOTE)
     return tuple(dict.fromkeys(one.kind.name + ("" if one.certain else " (not certain)") for one in damage))
 
 
-def _got(probe: Mapping[str, Any]) -> str:
+def got(probe: Mapping[str, Any]) -> str:
     """Return what clients got, in a few words."""
     consumed = probe["consume"]
     records = f", {consumed.get('n', 0)} records" if consumed["ok"] else ""
@@ -181,56 +152,25 @@ def at_once(snapshot: ProbedSnapshot) -> Iterator[ProbeVerdict]:
             why = "the partition is not inspected"
         if not why and stopping and not any(one.certain for one in stopping):
             why = "the finding is not certain"
-        kind = _class(why, is_right=serves(probe) is not bool(stopping))
-        place = f"{topic}-{number}"
-        yield ProbeVerdict(
-            kind, ProbeTime.AT_ONCE, snapshot.path, place, _names(about), serves(probe), _got(probe), why
-        )
+        kind, place = class_of(why, is_right=serves(probe) is not bool(stopping)), f"{topic}-{number}"
+        yield ProbeVerdict(kind, ProbeTime.AT_ONCE, snapshot.path, place, names(about), serves(probe), got(probe), why)
 
 
-def after_restarts(before: ProbedSnapshot, after: ProbedSnapshot) -> Iterator[ProbeVerdict]:
-    """Compare what a snapshot says about restarts with the probes after them.
-
-    What was foretold has come true if the partition does not serve, or a replica does not come back to the ISR.
-    """
-    whole = [one for one in before.inspection.observations if "topic" not in one.fields]
-    for topic, number in after.partitions():
-        if (topic, number) not in set(before.partitions()):
-            continue
-        about, probe = before.about(topic, number), after.probe(topic, number)
-        foretold = [one for one in about if one.kind.name in BROKEN_BY_RESTARTS and before.concerns(one, number)]
-        why = before.doubt(topic) or after.doubt(topic)
-        if not why and foretold and not any(one.certain for one in foretold):
-            why = "the finding is not certain"
-        if not why and not foretold and _names([*about, *whole]):
-            why = "the findings do not say what restarts do"
-        is_right = not (serves(probe) and after.is_full(topic, number)) if foretold else serves(probe)
-        kind, place = _class(why, is_right=is_right), f"{topic}-{number}"
-        yield ProbeVerdict(kind, ProbeTime.ROLLED, before.path, place, _names(about), serves(probe), _got(probe), why)
-
-
-def _class(why: str, *, is_right: bool) -> ProbeClass:
+def class_of(why: str, *, is_right: bool) -> ProbeClass:
+    """Return the class of a comparison; with a reason why it is none, it decides nothing."""
     return ProbeClass.UNDECIDED if why else ProbeClass.RIGHT if is_right else ProbeClass.WRONG
 
 
-def probe_verdicts(snapshots: Sequence[Path], rolled: Path, sequel: Iterable[Path] = ()) -> Iterator[ProbeVerdict]:
-    """Compare the diagnoses of a history with probes.
-
-    Args:
-        snapshots: Its snapshots; those without probes are left out.
-        rolled: The snapshot after a restart of all brokers, with whose probes the last one is compared, too.
-        sequel: Snapshots of what followed.
-    """
-    read = [ProbedSnapshot.read(path) for path in snapshots if PROBE in _extra(path)]
-    last = ProbedSnapshot.read(rolled) if rolled.exists() else None
-    for each in (*read, *([last] if last else []), *map(ProbedSnapshot.read, sequel)):
-        yield from at_once(each)
-    if last and read and read[-1].path == snapshots[-1]:
-        yield from after_restarts(read[-1], last)
+def probe_verdicts(snapshots: Iterable[Path]) -> Iterator[ProbeVerdict]:
+    """Compare the diagnoses of snapshots with their probes; those without probes are left out."""
+    for path in snapshots:
+        if is_probed(path):
+            yield from at_once(ProbedSnapshot.read(path))
 
 
-def _extra(path: Path) -> Mapping[str, Any]:
-    return json.loads(path.read_text()).get("extra") or {}
+def is_probed(path: Path) -> bool:
+    """Return whether a snapshot has probes."""
+    return PROBE in (json.loads(path.read_text()).get("extra") or {})
 
 
 def counts(verdicts: Iterable[ProbeVerdict]) -> dict[ProbeTime, dict[ProbeClass, int]]:

@@ -19,7 +19,7 @@ from kwalk.clusters.lab.fuzz import (
     fuzz_object,
 )
 from kwalk.clusters.lab.histories import KINDS, FuzzHands, draw_history
-from kwalk.clusters.lab.probes import ProbeClass
+from kwalk.clusters.lab.probes import ProbeClass, ProbeTime
 from kwalk.model.kafka.snapshots.logs import read_logs
 from kwalk.model.language import UsageError
 from kwalk.model.language.series import LogSource
@@ -40,7 +40,10 @@ class NoCluster:
         case.mkdir(parents=True)
         for number in range(1, len(operations) + 1):
             (case / f"{number:02}.json").write_text("{}")
-        noted = [{"snapshot": f"{number:02}.json"} for number in range(1, len(operations) + 1)]
+        noted = [
+            {"operation": operation.name, "broker": operation.broker, "answer": "", "snapshot": f"{number:02}.json"}
+            for number, operation in enumerate(operations, start=1)
+        ]
         (case / fuzz.OPERATIONS).write_text(json.dumps({"operations": noted}))
 
 
@@ -223,13 +226,15 @@ def test_a_wrong_diagnosis_is_listed_also_when_the_run_is_continued(tmp_path, cl
     def probed(operations, case, topic):
         perform(operations, case, topic)
         if case.name == "history-0001":
+            (case / "02.json").write_text(json.dumps(document()))
             (case / "03.json").write_text(json.dumps(snapshot))
 
     cluster.perform = probed
     for judge in (judging(*(HistoryClass.EXPLAINED,) * 3), judging()):
         result = fuzz_lab(OPTIONS, tmp_path / "cases", judge=judge)
         assert result.exit_code == 12
-        assert [each.kind for each in result.probes] == [ProbeClass.RIGHT, ProbeClass.WRONG]
+        at_once = [each.kind for each in result.probes if each.time is ProbeTime.AT_ONCE]
+        assert at_once == [ProbeClass.RIGHT, ProbeClass.WRONG]
         lines = list(fuzz_lines(result))
         assert "    at once: 1 right, 1 wrong, 0 undecided; 1 served" in lines
         assert f"  wrong: {tmp_path / 'cases/history-0001/03.json'}  t-1, at once" in lines

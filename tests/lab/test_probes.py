@@ -12,11 +12,9 @@ import pytest
 
 from kwalk.clusters.lab.cluster import serves
 from kwalk.clusters.lab.probes import (
-    BROKEN_BY_RESTARTS,
     STOPPING,
     WAITING,
     ProbeClass,
-    ProbeTime,
     ProbeVerdict,
     probe_lines,
     probe_object,
@@ -44,13 +42,11 @@ def probed(name: str) -> dict[str, Any]:
     return found
 
 
-def verdicts(folder: Path, *snapshots: dict[str, Any], rolled: dict[str, Any] | None = None) -> list[ProbeVerdict]:
+def verdicts(folder: Path, *snapshots: dict[str, Any]) -> list[ProbeVerdict]:
     paths = [folder / f"{number:02}.json" for number in range(1, len(snapshots) + 1)]
     for path, snapshot in zip(paths, snapshots, strict=True):
         path.write_text(json.dumps(snapshot))
-    if rolled is not None:
-        (folder / "rolled.json").write_text(json.dumps(rolled))
-    return list(probe_verdicts(paths, folder / "rolled.json"))
+    return list(probe_verdicts(paths))
 
 
 def classes(found: list[ProbeVerdict]) -> set[ProbeClass]:
@@ -106,49 +102,6 @@ def test_snapshots_without_probes_are_left_out(tmp_path: Path) -> None:
     assert not verdicts(tmp_path, {**probed(HEALTHY), "extra": {}})
 
 
-def after_restarts(
-    folder: Path, before: dict[str, Any], probe: dict[str, Any], *, lags: bool = False
-) -> list[ProbeVerdict]:
-    rolled = probed(HEALTHY)
-    for partition, state in rolled["topics"]["t"]["partition_state"].items():
-        state["isr"] = rolled["topics"]["t"]["znode"]["partitions"][partition][-1 if lags else 0 :]
-    rolled["extra"]["probe"]["t"] = dict.fromkeys(rolled["topics"]["t"]["znode"]["partitions"], probe)
-    found = verdicts(folder, before, rolled=rolled)
-    return [each for each in found if each.time is ProbeTime.ROLLED]
-
-
-def with_id_that_differs() -> dict[str, Any]:
-    found = probed(HEALTHY)
-    found["version"] = "2.8.2"
-    znode = found["topics"]["t"]
-    znode["znode"]["topic_id"] = znode["topic_id"] = "AbCdEfGhIjKlMnOpQrStUg"
-    for broker in found["brokers"].values():
-        if broker["metadata_cache"]:
-            broker["metadata_cache"]["topics"]["t"]["topic_id"] = "AbCdEfGhIjKlMnOpQrStUg"
-    return found
-
-
-def test_where_nothing_is_found_a_partition_serves_after_restarts(tmp_path: Path) -> None:
-    assert classes(after_restarts(tmp_path, probed(HEALTHY), SERVED)) == {ProbeClass.RIGHT}
-    assert classes(after_restarts(tmp_path, probed(HEALTHY), REFUSED)) == {ProbeClass.WRONG}
-
-
-def test_what_is_foretold_of_restarts_is_compared_with_them(tmp_path: Path) -> None:
-    failed = after_restarts(tmp_path, with_id_that_differs(), REFUSED)
-    assert classes(failed) == {ProbeClass.RIGHT}
-    assert {each.findings for each in failed} == {("topic-id-differs",)}
-    assert classes(after_restarts(tmp_path, with_id_that_differs(), SERVED)) == {ProbeClass.WRONG}
-    assert classes(after_restarts(tmp_path, with_id_that_differs(), SERVED, lags=True)) == {ProbeClass.RIGHT}
-
-
-def test_findings_that_do_not_speak_of_restarts_decide_nothing(tmp_path: Path) -> None:
-    before = probed(HEALTHY)
-    before["controller"] = None
-    found = after_restarts(tmp_path, before, REFUSED)
-    assert classes(found) == {ProbeClass.UNDECIDED}
-    assert {each.why for each in found} == {"the findings do not say what restarts do"}
-
-
 def test_the_table_counts_every_comparison_and_lists_the_wrong_ones(tmp_path: Path) -> None:
     snapshot = probed(HEALTHY)
     snapshot["extra"]["probe"]["t"]["0"] = REFUSED
@@ -166,7 +119,5 @@ def test_the_table_counts_every_comparison_and_lists_the_wrong_ones(tmp_path: Pa
 def test_what_the_comparison_names_exists() -> None:
     names = {kind.name: kind for kind in KINDS}
     assert {prop.name for prop in PROPERTIES} >= STOPPING
-    assert names.keys() >= WAITING | BROKEN_BY_RESTARTS
+    assert names.keys() >= WAITING
     assert all(names[name].severity is Severity.BROKEN for name in WAITING)
-    later = {name: names[name].later + names[name].now for name in BROKEN_BY_RESTARTS}
-    assert all("restart" in text or "rise" in text for text in later.values()), later
