@@ -113,7 +113,7 @@ PHRASES = {
     "partition_servable": "no working leader",
     "partition_has_a_live_isr_member": "no leader until a broker of the ISR starts",
     "leader_answers_fetches_by_id": "a leader that refuses fetches by topic id",
-    "replicas_converge": "a replica that stays out of the ISR",
+    "replicas_converge": "a replica that does not follow, or stays out of the ISR",
     "partition_gets_a_leader": "no leader yet",
     "no_partition_lost": "a lost partition",
     "isr_has_only_own_records": "records of an earlier topic in the ISR",
