@@ -702,9 +702,19 @@ RARE_STEP_TRIALS = (
     Trial("log-recovery-failed-start", variant=LATEST, about="A start fails before it has loaded a log."),
     Trial("log-recovery-failed-start", variant="3.5.1", about="The same, where that leaves a clean shutdown file."),
     Trial("consumer-group-append-time", variant=LATEST, about="Commits while offsets have LogAppendTime."),
+    Trial(
+        "consumer-group-expiration-amid-a-commit",
+        variant="0.10.2",
+        about="Offsets expire as a commit is answered, whose operation has a lock of its own.",
+    ),
+    Trial("consumer-group-empty-amid-a-commit", variant="1.0", about="Groups lose their last members."),
+    Trial("consumer-groups-of-one-partition", variant="1.0", about="Two groups append under their locks."),
+    Trial("consumer-groups-of-ended-transactions", variant="2.0", about="The same, as transactions end."),
+    Trial("consumer-groups-of-ended-transactions", variant=LATEST, about="The same, where appends come first."),
 )
 """The trials of steps that only one story has: docs/reference/mutants-of-rare-steps.md."""
 OF_RARE_STEPS = (
+    "delayed_operations",
     "disk_crashes",
     "failed_starts",
     "leadership",
