@@ -711,6 +711,8 @@ RARE_STEP_TRIALS = (
     Trial("consumer-groups-of-one-partition", variant="1.0", about="Two groups append under their locks."),
     Trial("consumer-groups-of-ended-transactions", variant="2.0", about="The same, as transactions end."),
     Trial("consumer-groups-of-ended-transactions", variant=LATEST, about="The same, where appends come first."),
+    Trial("sessions-of-an-old-controller", variant=LATEST, about="Sessions of a controller of 0.10 end."),
+    Trial("end-of-a-session-amid-an-event", variant=LATEST, about="The same, of a later one."),
 )
 """The trials of steps that only one story has: docs/reference/mutants-of-rare-steps.md."""
 OF_RARE_STEPS = (
@@ -727,6 +729,7 @@ OF_RARE_STEPS = (
     "lose_tail",
     "lower_segment_bytes",
     "move_log",
+    "session_threads",
     "truncate_to_the_leaders_end",
 )
 """These functions."""

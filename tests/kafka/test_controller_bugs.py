@@ -187,6 +187,46 @@ BROKEN = (
     ),
     (
         Broken(
+            "resignation_ends()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() begin_task() begin_resignation()",
+            flags={"resigns_without_lock": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "elected_controller_acts()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() end_session() begin_resignation() resign() begin_resignation() resign()",
+            flags={"keeps_its_office": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "former_controller_writes_nothing()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() elect_another() change_znode() begin_resignation() resign() call_listener()",
+            flags={"listeners_ask_for_the_office": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "ended_session_is_replaced()",
+            "end-of-a-session-amid-an-event",
+            "2.8.2",
+            "expire() begin_event() tell_controller()",
+            flags={"expires_without_lock": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "partition_servable(0, 0)",
             "broker-without-a-listener",
             "3.9.0",
