@@ -187,6 +187,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "preferred_replica_leads(0, 0)",
+            "preferred-leaders-during-reassignment",
+            "2.8.2",
+            "alter_partition_reassignments(0,0,0,0) partition_modifications(0,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(2) handle_leader_and_isr(2)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "resignation_ends()",
             "sessions-of-an-old-controller",
             "2.8.2",

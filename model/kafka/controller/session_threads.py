@@ -1,6 +1,6 @@
 """The threads of a broker that is elected controller, as its sessions with ZooKeeper end: two clients of ZooKeeper.
 
-Up to 0.10.2 the thread of ZkClient calls the listeners of sessions and of znodes, one after the other, under the lock of
+Up to 0.10.2 ZkClient's thread calls the listeners of sessions and of znodes, one after the other, under the lock of
 the controller; the task that moves leaders to preferred replicas has a thread of its own, and takes that lock, too.
 Since 1.1 the controller has one thread, which handles events, and a client of ZooKeeper that makes sessions in another.
 
