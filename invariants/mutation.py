@@ -711,6 +711,10 @@ RARE_STEP_TRIALS = (
     Trial("consumer-groups-of-one-partition", variant="1.0", about="Two groups append under their locks."),
     Trial("consumer-groups-of-ended-transactions", variant="2.0", about="The same, as transactions end."),
     Trial("consumer-groups-of-ended-transactions", variant=LATEST, about="The same, where appends come first."),
+    Trial("orderly-stop", variant=LATEST, about="A broker stops in order."),
+    Trial("orderly-stop", variant="0.10.1", about="The same, where a group writes to a closed log."),
+    Trial("orderly-stop", variant="3.0.0", about="The same, where retention deletes a closed segment."),
+    Trial("orderly-stop-without-a-delete-delay", variant=LATEST, about="Logs are deleted without a delay."),
     Trial("sessions-of-an-old-controller", variant=LATEST, about="Sessions of a controller of 0.10 end."),
     Trial("end-of-a-session-amid-an-event", variant=LATEST, about="The same, of a later one."),
 )
@@ -729,6 +733,7 @@ OF_RARE_STEPS = (
     "lose_tail",
     "lower_segment_bytes",
     "move_log",
+    "server_stop",
     "session_threads",
     "truncate_to_the_leaders_end",
 )

@@ -11,6 +11,7 @@ from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
+from kwalk.invariants import server_stop as stops
 from kwalk.invariants import uncleanable_logs as uncleanable
 from kwalk.invariants import unreadable_checkpoints as unreadable
 from kwalk.invariants import write_errors as failures
@@ -36,6 +37,7 @@ from kwalk.model.kafka.storage import (
     log_recreation,
     producer_state,
     replica_lag,
+    server_stop,
     topic_configs,
     uncleanable_logs,
     unreadable_checkpoints,
@@ -55,6 +57,7 @@ from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
+from kwalk.model.kafka.storage.server_stop import StoppingServer
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.kafka.storage.uncleanable_logs import CleanableTopic
 from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog
@@ -1305,6 +1308,29 @@ CLEANER_RATE = Scenario(
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.") and r != "1.0"},
     source="LogCleaner.reconfigure; KAFKA-13996",
 )
+ORDERLY_STOP = Scenario(
+    name="orderly-stop",
+    story="A broker is stopped as logs are deleted, segments become old, and members of groups expire.",
+    state=StoppingServer,
+    actions=actions_of(server_stop),
+    properties=(
+        stops.stop_ends,
+        stops.stop_is_clean,
+        stops.clean_file_comes_last,
+        stops.parts_end_in_order,
+        stops.tasks_run_in_the_scheduler,
+        stops.broker_stops_cleanly,
+    ),
+    bounds={"no_delete_delay": 0},
+    variants=versions.STOP_VARIANTS,
+    source="KafkaServer.shutdown; KAFKA-4523, KAFKA-13315",
+)
+STOP_WITHOUT_A_DELETE_DELAY = ORDERLY_STOP.varied(
+    name="orderly-stop-without-a-delete-delay",
+    story="The same, where file.delete.delay.ms is 0.",
+    bounds={"no_delete_delay": 1},
+    source="LogManager.deleteLogs; KAFKA-16588",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1788,4 +1814,6 @@ SCENARIOS = (
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
     CLEANER_RATE,
+    ORDERLY_STOP,
+    STOP_WITHOUT_A_DELETE_DELAY,
 )

@@ -247,6 +247,8 @@ SEARCHES = (
     "log-uncleanable --variant 3.9.0 --keep-going",
     "log-unreadable-checkpoint --variant 3.9.0 --keep-going",
     "dynamic-cleaner-rate --variant 3.9.0 --keep-going",
+    "orderly-stop --variant 3.9.0 --keep-going",
+    "orderly-stop-without-a-delete-delay --variant 3.9.0 --keep-going",
     "dynamic-configuration --variant 2.8.2 --keep-going",
     "dynamic-configuration --variant 3.9.0 --keep-going",
     # ZooKeeper's ensemble.
