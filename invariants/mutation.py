@@ -711,6 +711,7 @@ RARE_STEP_TRIALS = (
     Trial("consumer-groups-of-one-partition", variant="1.0", about="Two groups append under their locks."),
     Trial("consumer-groups-of-ended-transactions", variant="2.0", about="The same, as transactions end."),
     Trial("consumer-groups-of-ended-transactions", variant=LATEST, about="The same, where appends come first."),
+    Trial("two-creations", variant=LATEST, about="Two clients create a topic."),
     Trial("orderly-stop", variant=LATEST, about="A broker stops in order."),
     Trial("orderly-stop", variant="0.10.1", about="The same, where a group writes to a closed log."),
     Trial("orderly-stop", variant="3.0.0", about="The same, where retention deletes a closed segment."),
@@ -735,6 +736,7 @@ OF_RARE_STEPS = (
     "move_log",
     "server_stop",
     "session_threads",
+    "topic_creation",
     "truncate_to_the_leaders_end",
 )
 """These functions."""

@@ -47,6 +47,7 @@ CONTROLLER_SCENARIOS = (
     runbooks.REMOVE_LOGS,
     runbooks.ROLL,
     topic_ids.TWO_ADMINS,
+    topic_ids.TWO_CREATIONS,
     topic_ids.MIXED_INTER_BROKER_PROTOCOL,
     topic_ids.REPAIR_BY_REMOVING_FILES,
     topic_ids.REPAIR_BY_WRITING_THE_ID_BACK,

@@ -37,6 +37,7 @@ SEARCHES = (
     "authentication-failure --variant 3.9.0 --keep-going",
     "sessions-of-an-old-controller --variant 2.8.2 --keep-going",
     "end-of-a-session-amid-an-event --variant 2.8.2 --keep-going",
+    "two-creations --variant 3.9.0 --keep-going",
     "preferred-leaders-during-reassignment --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --bound brokers=1 --bound failovers=2 --bound restarts=0 --keep-going",

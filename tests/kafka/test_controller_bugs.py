@@ -197,6 +197,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "creation_is_accepted_or_refused(1)",
+            "two-creations",
+            "2.8.2",
+            "ask(0) ask(1) set_configuration(0) set_configuration(1) create_configuration(0) create_configuration(1)",
+            flags={"created_configurations_are_set": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "resignation_ends()",
             "sessions-of-an-old-controller",
             "2.8.2",

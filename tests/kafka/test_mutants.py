@@ -46,6 +46,7 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "replaced_leader_is_sent_leader_and_isr",
     "replica_on_a_working_disk_is_hosted",
     "running_broker_is_registered",
+    "topic_has_the_configuration_of_its_creation",
 }
 """Their stories show that they can fail; see test_retired_brokers.py, test_resignations.py, test_topic_ids.py,
 test_broker_checks.py, test_deletion_during_reassignment.py and test_controller_bugs.py."""

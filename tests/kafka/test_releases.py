@@ -44,6 +44,7 @@ SINCE = {
 ALWAYS = (
     "broker_epoch",
     "create_checks_cache",
+    "created_configurations_are_set",
     "ctx_epoch_on_bump",
     "expires_without_lock",
     "failover_sends_metadata_first",
