@@ -215,17 +215,19 @@ SESSIONS_OF_AN_OLD_CONTROLLER = Scenario(
 )
 END_OF_A_SESSION_AMID_AN_EVENT = Scenario(
     name="end-of-a-session-amid-an-event",
-    story="The session of the controller ends while it handles an event.",
+    story="The session of the controller ends while it handles an event, or is to answer a client.",
     state=threads.SessionClient,
     actions=threads.OF_ZOOKEEPER_CLIENT,
     properties=(
         session_threads.ended_session_is_replaced,
         session_threads.event_of_the_controller_ends,
+        session_threads.client_of_the_controller_is_answered,
+        session_threads.requests_are_answered_as_controller,
         session_threads.controller_knows_before_a_session_is_made,
         session_threads.events_are_handled_in_turn,
         session_threads.end_of_a_session_is_told_once,
     ),
     bounds={"handled_events": 2, "ended_sessions": 2},
     variants=VARIANTS,
-    source="ZooKeeperClient, KafkaController.Expire; KAFKA-6879",
+    source="ZooKeeperClient, KafkaController.Expire; KAFKA-6879, KAFKA-10193",
 )

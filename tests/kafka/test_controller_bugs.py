@@ -197,6 +197,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "client_of_the_controller_is_answered()",
+            "end-of-a-session-amid-an-event",
+            "2.5.0",
+            "expire() ask_controller() tell_controller()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "creation_is_accepted_or_refused(1)",
             "two-creations",
             "2.8.2",

@@ -34,6 +34,7 @@ SINCE = {
     "truncation": {"2.5.0": "leader epoch"},
     "skips_logs_it_cannot_create": {"2.7.0": True},
     "accepts_newer_broker_epochs": {"2.5.1": True},
+    "answers_dropped_requests": {"2.7.0": True},
     "added_replicas_are_new": {"2.7.0": True},
     "started_brokers_hear_of_deletions": {"2.5.0": True, "2.7.0": False},
     "replaces_failed_clients": {"2.8.0": True},

@@ -17,6 +17,7 @@ from enum import Enum
 
 from kwalk.model.kafka.actors import FAULT
 from kwalk.model.kafka.versions.sessions import (
+    ANSWERS_DROPPED_REQUESTS,
     EXPIRES_WITHOUT_LOCK,
     KEEPS_ITS_OFFICE,
     LISTENERS_ASK_FOR_THE_OFFICE,
@@ -173,6 +174,14 @@ def end_task(broker: ElectedBroker) -> None:
     broker.task = RebalancingTask.IDLE
 
 
+class AdminRequest(Enum):
+    """What became of a request about reassignments."""
+
+    NONE = "not sent, or answered"
+    QUEUED = "waits for the controller's thread"
+    DROPPED = "dropped"
+
+
 @state
 class SessionClient:
     """A broker of 1.1 or later: its session, the thread of its client, and what the controller's thread handles.
@@ -184,6 +193,7 @@ class SessionClient:
     is_expiring: bool = flag()
     is_expire_queued: bool = flag()
     is_handling: bool = flag()
+    request: AdminRequest = choice(AdminRequest)
     handled: int = number(0, HANDLED_EVENTS)
     ended_sessions: int = number(0, ENDED_SESSIONS)
 
@@ -202,8 +212,13 @@ def expire(client: SessionClient) -> None:
     source="ZooKeeperClient.scheduleSessionExpiryHandler; KafkaController.beforeInitializingSession",
 )
 def tell_controller(client: SessionClient) -> None:
-    """Events that wait are dropped, but not the one that is handled; until KAFKA-6879 requests are locked meanwhile."""
+    """Events that wait are dropped, but not the one that is handled; until KAFKA-6879 requests are locked meanwhile.
+
+    Those of clients are answered by then, with NOT_CONTROLLER: until KAFKA-10193 not if they are about reassignments.
+    """
     require(not client.has_session and not client.is_expiring)
+    if client.request is AdminRequest.QUEUED:
+        client.request = AdminRequest.NONE if ANSWERS_DROPPED_REQUESTS else AdminRequest.DROPPED
     client.is_expiring = client.is_expire_queued = True
 
 
@@ -224,6 +239,25 @@ def send_request(client: SessionClient) -> None:
     """The client's thread must not have the lock."""
     require(client.is_handling and (EXPIRES_WITHOUT_LOCK or not client.is_expiring))
     client.is_handling = False
+
+
+@action(
+    by=CHANGE,
+    description="has a client ask for a reassignment, or for those under way",
+    source="KafkaController.alterPartitionReassignments, listPartitionReassignments: eventManager.put",
+)
+def ask_controller(client: SessionClient) -> None:
+    """The broker does not know that its session has ended."""
+    require(client.request is AdminRequest.NONE and not client.is_expiring and client.handled < HANDLED_EVENTS)
+    client.handled += 1
+    client.request = AdminRequest.QUEUED
+
+
+@action(by=EVENT_THREAD, description="answers the client", source="KafkaController.processApiPartitionReassignment")
+def answer_client(client: SessionClient) -> None:
+    """It is an event as others."""
+    require(client.request is AdminRequest.QUEUED and not client.is_handling and not client.is_expire_queued)
+    client.request = AdminRequest.NONE
 
 
 @action(by=EVENT_THREAD, description="handles the end of the session", source="KafkaController.Expire.process")
@@ -251,4 +285,13 @@ OF_ZKCLIENT = (
     lock_task,
     end_task,
 )
-OF_ZOOKEEPER_CLIENT = (expire, tell_controller, begin_event, send_request, handle_expire, make_session)
+OF_ZOOKEEPER_CLIENT = (
+    expire,
+    tell_controller,
+    begin_event,
+    send_request,
+    ask_controller,
+    answer_client,
+    handle_expire,
+    make_session,
+)

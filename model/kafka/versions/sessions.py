@@ -247,6 +247,14 @@ EXPIRES_WITHOUT_LOCK = version_flag(
     source="KAFKA-6879 (1.1.1): ZooKeeperClient.reinitialize, KafkaController.Expire",
     trials=(Trial("end-of-a-session-amid-an-event", ("ended_session_is_replaced",)),),
 )
+ANSWERS_DROPPED_REQUESTS = version_flag(
+    "answers_dropped_requests",
+    "KAFKA-10193 (2.7.0): a controller whose session has ended answers requests about reassignments that it drops",
+    {"2.7.0": True},
+    closes="clients that ask a controller about reassignments, as its session ends, get an answer",
+    source="KAFKA-10193 (2.7.0): ControllerEvent.preempt",
+    trials=(Trial("end-of-a-session-amid-an-event", ("client_of_the_controller_is_answered",), variant="2.5.0"),),
+)
 SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
     "skips_logs_it_cannot_create",
     "KAFKA-9769 (2.7.0): a broker that cannot read ZooKeeper, and so cannot create a log, leaves out that partition of "
