@@ -79,8 +79,9 @@ def thread_does_one_thing_after_the_other(before: OffsetsLeader, after: OffsetsL
     one, then = before.handlers[thread], after.handlers[thread]
     premise(one != then)
     if then.stage is Stage.IDLE:
-        is_left = one.stage is Stage.LOOKING and one.operation_of is not None
-        return not is_left or tries(one) or before.waiting[one.operation_of] is Waiting.NONE
+        if one.stage is not Stage.LOOKING or one.operation_of is None:
+            return True
+        return tries(one) or before.waiting[one.operation_of] is Waiting.NONE
     if one.stage is Stage.IDLE:
         return then.operation_of is None and not then.has_list
     is_same = then.appends_for == one.appends_for and one.stage is Stage.LOOKING

@@ -235,6 +235,7 @@ def check(broker: OffsetsLeader, thread: Thread) -> None:
     require(one.stage is Stage.LOOKING and one.operation_of is not None)
     is_free = is_free_to_go(broker, thread)
     require(is_free or tries(one))
+    assert one.operation_of is not None
     if is_free and broker.waiting[one.operation_of] is not Waiting.NONE:
         one.stage = Stage.COMPLETING
     else:
