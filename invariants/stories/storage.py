@@ -6,6 +6,7 @@ from kwalk.invariants import cleaner_buffers as buffers
 from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
+from kwalk.invariants import fetcher_threads as fetchers
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
@@ -25,6 +26,7 @@ from kwalk.model.kafka.storage import (
     dynamic_broker_config,
     empty_batches,
     failed_starts,
+    fetcher_thread,
     future_log,
     leader_epochs,
     leadership,
@@ -50,6 +52,7 @@ from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
+from kwalk.model.kafka.storage.fetcher_thread import FetcherPartitions
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
@@ -1331,6 +1334,23 @@ STOP_WITHOUT_A_DELETE_DELAY = ORDERLY_STOP.varied(
     bounds={"no_delete_delay": 1},
     source="LogManager.deleteLogs; KAFKA-16588",
 )
+FETCHER_OF_TWO_PARTITIONS = Scenario(
+    name="fetcher-of-two-partitions",
+    story="A broker begins and ceases to follow partitions that one thread fetches; one of them may have an error.",
+    state=FetcherPartitions,
+    actions=actions_of(fetcher_thread),
+    properties=(
+        fetchers.other_partitions_are_fetched,
+        fetchers.partition_fails_by_an_error,
+        fetchers.partition_is_truncated_first,
+        fetchers.thread_works_in_rounds,
+        fetchers.changes_are_counted,
+        fetchers.removed_partition_was_listed,
+    ),
+    bounds={"fetched": 2, "leadership_changes": 3, "fetch_errors": 1},
+    variants=versions.FETCHER_VARIANTS,
+    source="AbstractFetcherThread; KAFKA-8012, KAFKA-8346",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1816,4 +1836,5 @@ SCENARIOS = (
     CLEANER_RATE,
     ORDERLY_STOP,
     STOP_WITHOUT_A_DELETE_DELAY,
+    FETCHER_OF_TWO_PARTITIONS,
 )

@@ -1123,6 +1123,25 @@ BROKEN = (
     ),
     (
         Broken(
+            "other_partitions_are_fetched(1)",
+            "fetcher-of-two-partitions",
+            "2.1.1",
+            "add(0) add(1) list_truncating() remove(0) truncate()",
+            bounds={"fetch_errors": 0},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "other_partitions_are_fetched(1)",
+            "fetcher-of-two-partitions",
+            "2.0",
+            "add(0) list_truncating() add(1) truncate() fail(0)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
             "stop_is_clean()",
             "orderly-stop",
             "0.10.1",
@@ -1345,6 +1364,7 @@ SEARCHED = (
     ("log-unreadable-checkpoint", "3.9.0"),
     ("dynamic-cleaner-rate", "3.9.0"),
     ("orderly-stop", "3.9.0"),
+    ("fetcher-of-two-partitions", "3.9.0"),
     ("orderly-stop-without-a-delete-delay", "3.9.0"),
 )
 MANY_STATES = (

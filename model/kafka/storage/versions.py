@@ -1316,6 +1316,31 @@ DELETIONS_END_WITHOUT_DELAY = version_flag(
     source="KAFKA-16588 (3.8.0): LogManager.deleteLogs",
     trials=(Trial("orderly-stop-without-a-delete-delay", ("stop_ends",)),),
 )
+TRUNCATIONS_EXPECT_REMOVALS = version_flag(
+    "truncations_expect_removals",
+    "KAFKA-8012 (2.2.0): a fetcher leaves out a partition that was removed since it was listed for a truncation; in "
+    "2.1.1 that ended its thread, if the log had no leader epoch",
+    {"2.1.1": False, "2.2.0": True},
+    before=True,
+    closes="a partition that is removed while it is truncated does not end the fetcher of others",
+    source="KAFKA-8012 (2.2.0): AbstractFetcherThread.truncateToHighWatermark",
+    trials=(
+        Trial(
+            "fetcher-of-two-partitions",
+            ("other_partitions_are_fetched",),
+            variant="2.1.1",
+            bounds={"fetch_errors": 0},
+        ),
+    ),
+)
+FAILURES_ARE_OF_ONE_PARTITION = version_flag(
+    "failures_are_of_one_partition",
+    "KIP-461, KAFKA-8346 (2.3.0): an error that nobody expects ends the fetching of its partition; before, the thread",
+    {"2.3.0": True},
+    closes="an error in one partition does not end the fetcher of others",
+    source="KIP-461, KAFKA-8346 (2.3.0): AbstractFetcherThread.markPartitionFailed",
+    trials=(Trial("fetcher-of-two-partitions", ("other_partitions_are_fetched",), variant="2.0"),),
+)
 CLEANER_RATE_CHANGES = version_flag(
     "cleaner_rate_changes",
     "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
@@ -1431,6 +1456,8 @@ FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
 STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
 """With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
+FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
+"""With the release whose fetchers end at a removal (KAFKA-8012)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
