@@ -10,6 +10,7 @@ from kwalk.invariants import fetcher_threads as fetchers
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
+from kwalk.invariants import partition_locks as append_locks
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
 from kwalk.invariants import server_stop as stops
@@ -37,6 +38,7 @@ from kwalk.model.kafka.storage import (
     log_deletion,
     log_loading,
     log_recreation,
+    partition_locks,
     producer_state,
     replica_lag,
     server_stop,
@@ -58,6 +60,7 @@ from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
 from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
+from kwalk.model.kafka.storage.partition_locks import PartitionLocks
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
 from kwalk.model.kafka.storage.server_stop import StoppingServer
@@ -1351,6 +1354,21 @@ FETCHER_OF_TWO_PARTITIONS = Scenario(
     variants=versions.FETCHER_VARIANTS,
     source="AbstractFetcherThread; KAFKA-8012, KAFKA-8346",
 )
+APPENDS_AMID_CHANGES = Scenario(
+    name="appends-amid-changes",
+    story="Two threads append to two partitions, and answer fetches of both, while their ISRs or leaders change.",
+    state=PartitionLocks,
+    actions=actions_of(partition_locks),
+    properties=(
+        append_locks.appends_end,
+        append_locks.change_waits_for_appends,
+        append_locks.append_waits_for_changes,
+        append_locks.change_waits_for_an_append,
+    ),
+    bounds={"appenders": 2, "locked_partitions": 2},
+    variants=versions.FORMAT_VARIANTS,
+    source="Partition.leaderIsrUpdateLock; KAFKA-7697",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1837,4 +1855,5 @@ SCENARIOS = (
     ORDERLY_STOP,
     STOP_WITHOUT_A_DELETE_DELAY,
     FETCHER_OF_TWO_PARTITIONS,
+    APPENDS_AMID_CHANGES,
 )

@@ -249,6 +249,7 @@ SEARCHES = (
     "log-unreadable-checkpoint --variant 3.9.0 --keep-going",
     "dynamic-cleaner-rate --variant 3.9.0 --keep-going",
     "orderly-stop --variant 3.9.0 --keep-going",
+    "appends-amid-changes --variant 3.9.0 --keep-going",
     "fetcher-of-two-partitions --variant 3.9.0 --keep-going",
     "orderly-stop-without-a-delete-delay --variant 3.9.0 --keep-going",
     "dynamic-configuration --variant 2.8.2 --keep-going",

@@ -1142,6 +1142,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "appends_end(0, 1)",
+            "appends-amid-changes",
+            "2.1.0",
+            "append(0,0) append(1,1) begin_answer(0) begin_answer(1) begin_change(0) begin_change(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
             "stop_is_clean()",
             "orderly-stop",
             "0.10.1",
@@ -1364,6 +1373,7 @@ SEARCHED = (
     ("log-unreadable-checkpoint", "3.9.0"),
     ("dynamic-cleaner-rate", "3.9.0"),
     ("orderly-stop", "3.9.0"),
+    ("appends-amid-changes", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),
     ("orderly-stop-without-a-delete-delay", "3.9.0"),
 )

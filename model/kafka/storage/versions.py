@@ -1341,6 +1341,16 @@ FAILURES_ARE_OF_ONE_PARTITION = version_flag(
     source="KIP-461, KAFKA-8346 (2.3.0): AbstractFetcherThread.markPartitionFailed",
     trials=(Trial("fetcher-of-two-partitions", ("other_partitions_are_fetched",), variant="2.0"),),
 )
+FETCHES_ARE_ANSWERED_WITHOUT_LOCK = version_flag(
+    "fetches_are_answered_without_lock",
+    "KAFKA-7697 (2.1.1): an append gives back the lock of its partition before it answers fetches that wait; in 2.1.0, "
+    "whose fetches take the locks of their partitions, it did not",
+    {"2.1.0": False, "2.1.1": True},
+    before=True,
+    closes="appends, and changes of the ISR of several partitions, do not wait for each other",
+    source="KAFKA-7697 (2.1.1): Partition.appendRecordsToLeader",
+    trials=(Trial("appends-amid-changes", ("appends_end",), variant="2.1.0"),),
+)
 CLEANER_RATE_CHANGES = version_flag(
     "cleaner_rate_changes",
     "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
