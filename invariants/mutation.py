@@ -702,9 +702,28 @@ RARE_STEP_TRIALS = (
     Trial("log-recovery-failed-start", variant=LATEST, about="A start fails before it has loaded a log."),
     Trial("log-recovery-failed-start", variant="3.5.1", about="The same, where that leaves a clean shutdown file."),
     Trial("consumer-group-append-time", variant=LATEST, about="Commits while offsets have LogAppendTime."),
+    Trial(
+        "consumer-group-expiration-amid-a-commit",
+        variant="0.10.2",
+        about="Offsets expire as a commit is answered, whose operation has a lock of its own.",
+    ),
+    Trial("consumer-group-empty-amid-a-commit", variant="1.0", about="Groups lose their last members."),
+    Trial("consumer-groups-of-one-partition", variant="1.0", about="Two groups append under their locks."),
+    Trial("consumer-groups-of-ended-transactions", variant="2.0", about="The same, as transactions end."),
+    Trial("consumer-groups-of-ended-transactions", variant=LATEST, about="The same, where appends come first."),
+    Trial("fetcher-of-two-partitions", variant=LATEST, about="A fetcher's partitions are removed, or fail."),
+    Trial("appends-amid-changes", variant=LATEST, about="Appends answer fetches, and ISRs change."),
+    Trial("two-creations", variant=LATEST, about="Two clients create a topic."),
+    Trial("orderly-stop", variant=LATEST, about="A broker stops in order."),
+    Trial("orderly-stop", variant="0.10.1", about="The same, where a group writes to a closed log."),
+    Trial("orderly-stop", variant="3.0.0", about="The same, where retention deletes a closed segment."),
+    Trial("orderly-stop-without-a-delete-delay", variant=LATEST, about="Logs are deleted without a delay."),
+    Trial("sessions-of-an-old-controller", variant=LATEST, about="Sessions of a controller of 0.10 end."),
+    Trial("end-of-a-session-amid-an-event", variant=LATEST, about="The same, of a later one."),
 )
 """The trials of steps that only one story has: docs/reference/mutants-of-rare-steps.md."""
 OF_RARE_STEPS = (
+    "delayed_operations",
     "disk_crashes",
     "failed_starts",
     "leadership",
@@ -714,9 +733,14 @@ OF_RARE_STEPS = (
     "elect_again_unnoticed",
     "exit_at_a_shorter_leader",
     "fetch_unaware",
+    "fetcher_thread",
     "lose_tail",
     "lower_segment_bytes",
     "move_log",
+    "partition_locks",
+    "server_stop",
+    "session_threads",
+    "topic_creation",
     "truncate_to_the_leaders_end",
 )
 """These functions."""

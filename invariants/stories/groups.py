@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import delayed_operations as operations
 from kwalk.invariants import groups
 from kwalk.model.kafka.groups import (
     consumer,
+    delayed_operations,
     domains,
     group_coordinator,
     group_metadata_manager,
@@ -558,6 +560,59 @@ OLD_LEADER = STATIC_MEMBER.varied(
     },
     source="GroupMetadata.currentMemberMetadata, JoinGroupResponse.json; KAFKA-14422",
 )
+EXPIRATION_AMID_A_COMMIT = Scenario(
+    name="consumer-group-expiration-amid-a-commit",
+    story="Offsets of a group expire, as its commits are answered.",
+    state=delayed_operations.OffsetsLeader,
+    actions=(
+        delayed_operations.commit,
+        delayed_operations.clean_up,
+        delayed_operations.handle_fetch,
+        *delayed_operations.COMPLETIONS,
+    ),
+    properties=(
+        operations.requests_are_answered,
+        operations.group_has_one_thread,
+        operations.list_has_one_thread,
+        operations.idle_thread_has_no_lock,
+        operations.operation_is_completed_by_a_thread,
+        operations.waiting_thread_waits,
+        operations.thread_does_one_thing_after_the_other,
+    ),
+    bounds=default_bounds(delayed_operations),
+    variants=versions.VARIANTS,
+    source="GroupMetadataManager.cleanupGroupMetadata; KAFKA-4399",
+)
+EMPTY_AMID_A_COMMIT = EXPIRATION_AMID_A_COMMIT.varied(
+    name="consumer-group-empty-amid-a-commit",
+    story="Groups lose their last members, as their commits are answered.",
+    actions=(
+        delayed_operations.commit,
+        delayed_operations.append_and_wait,
+        delayed_operations.add,
+        delayed_operations.handle_fetch,
+        *delayed_operations.COMPLETIONS,
+    ),
+    source="GroupCoordinator.onCompleteJoin; KAFKA-3994",
+)
+GROUPS_OF_ONE_PARTITION = EXPIRATION_AMID_A_COMMIT.varied(
+    name="consumer-groups-of-one-partition",
+    story="Two groups append to one partition of __consumer_offsets, as their commits are answered.",
+    actions=(
+        delayed_operations.commit,
+        delayed_operations.append,
+        delayed_operations.handle_fetch,
+        *delayed_operations.COMPLETIONS,
+    ),
+    source="DelayedOperation; KAFKA-5970, KAFKA-6042",
+)
+ENDED_TRANSACTIONS = EXPIRATION_AMID_A_COMMIT.varied(
+    name="consumer-groups-of-ended-transactions",
+    story="Two groups append to one partition of __consumer_offsets, as transactions with their offsets end.",
+    actions=(delayed_operations.end_transaction, *GROUPS_OF_ONE_PARTITION.actions),
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.10")},
+    source="GroupMetadataManager.handleTxnCompletion; KAFKA-6917",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -589,4 +644,8 @@ SCENARIOS = (
     BUSY_LOCK,
     DOWNGRADE,
     OLD_LEADER,
+    EXPIRATION_AMID_A_COMMIT,
+    EMPTY_AMID_A_COMMIT,
+    GROUPS_OF_ONE_PARTITION,
+    ENDED_TRANSACTIONS,
 )

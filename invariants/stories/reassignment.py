@@ -11,7 +11,7 @@ from kwalk.model.kafka.broker import kafka_server, metadata_cache, partition, re
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import kafka_controller, reassignment
 from kwalk.model.kafka.domains import BROKERS
-from kwalk.model.kafka.initial_states import cluster_with_topic
+from kwalk.model.kafka.initial_states import cluster_with_topic, create_topic, running_cluster
 from kwalk.model.kafka.state import Cluster
 from kwalk.model.language import action_constraint
 
@@ -167,6 +167,45 @@ REASSIGNMENT_REPLACED = REASSIGNMENT.varied(
     },
     flags={"replica_lists": True, "preferred_election": True},
     source="KAFKA-14808, KAFKA-10149",
+)
+
+
+def leader_that_has_moved(cluster: Cluster) -> None:
+    """Two partitions of two replicas each; the second replica of the first partition leads, as after a restart."""
+    running_cluster(cluster)
+    create_topic(cluster, 2, topic_id=cluster.topic_ids.take())
+    state = cluster.zookeeper.state_of(0, 0)
+    for number, broker in enumerate(cluster.brokers):
+        if number in state.isr and number != state.leader:
+            broker.replicas[0][0].is_leader, broker.replicas[0][0].assigned = True, state.isr
+            cluster.controller_of(0).topics[0].leadership[0].leader = number
+    former = cluster.replica_of(0, 0, 0)
+    state.leader = cluster.controller_of(0).topics[0].leadership[0].leader
+    former.is_leader, former.assigned = False, frozenset()
+
+
+PREFERRED_LEADERS_DURING_REASSIGNMENT = REASSIGNMENT.varied(
+    name="preferred-leaders-during-reassignment",
+    story=(
+        "A broker has started again, and no longer leads a partition; a client moves a replica of another partition, "
+        "which takes long."
+    ),
+    initial=leader_that_has_moved,
+    actions=(
+        *actions.REASSIGNMENT,
+        kafka_controller.partition_modifications,
+        replica_manager.handle_leader_and_isr,
+        replica_manager.handle_stop_replica,
+        kafka_controller.auto_preferred_election,
+    ),
+    properties=(
+        *EVERYWHERE,
+        partitions.preferred_replica_leads,
+        partitions.leader_has_a_log,
+    ),
+    bounds={"new_creations": 0, "partitions": 2, "cancellations": 1, "requests": 6, "leader_epochs": 12},
+    flags={"isr_changes": "never", "preferred_election": True},
+    source="KafkaController.checkAndTriggerAutoLeaderRebalance; KAFKA-10149",
 )
 
 DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import partitions, sessions, witnesses
+from kwalk.invariants import partitions, session_threads, sessions, witnesses
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
 from kwalk.model.kafka.controller import preferred_election
+from kwalk.model.kafka.controller import session_threads as threads
 from kwalk.model.kafka.initial_states import cluster_with_topic
+from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.zookeeper import sessions as session_steps
+from kwalk.model.language import Scenario
 
 SESSIONS = (
     *EVERYWHERE,
@@ -190,4 +193,41 @@ REQUESTED_ELECTIONS = RUNNING_CLUSTER.varied(
     },
     flags={"reassignment": True, "isr_changes": "never"},
     source="KafkaController.fetchPendingPreferredReplicaElections; PreferredReplicaLeaderElectionCommand",
+)
+SESSIONS_OF_AN_OLD_CONTROLLER = Scenario(
+    name="sessions-of-an-old-controller",
+    story="Sessions of the controller end as it moves leaders, and as listeners are to be called.",
+    state=threads.ElectedBroker,
+    actions=threads.OF_ZKCLIENT,
+    properties=(
+        session_threads.elected_controller_acts,
+        session_threads.resignation_ends,
+        session_threads.former_controller_writes_nothing,
+        session_threads.broker_acts_once_it_is_elected,
+        session_threads.task_goes_in_order,
+        session_threads.task_ends_with_the_office,
+        session_threads.listeners_are_called_in_turn,
+        session_threads.session_ends_are_counted,
+    ),
+    bounds={"events": 3, "ended_sessions": 2},
+    variants=VARIANTS,
+    source="KafkaController, ZookeeperLeaderElector; KAFKA-4229, KAFKA-4360, KAFKA-4447",
+)
+END_OF_A_SESSION_AMID_AN_EVENT = Scenario(
+    name="end-of-a-session-amid-an-event",
+    story="The session of the controller ends while it handles an event, or is to answer a client.",
+    state=threads.SessionClient,
+    actions=threads.OF_ZOOKEEPER_CLIENT,
+    properties=(
+        session_threads.ended_session_is_replaced,
+        session_threads.event_of_the_controller_ends,
+        session_threads.client_of_the_controller_is_answered,
+        session_threads.requests_are_answered_as_controller,
+        session_threads.controller_knows_before_a_session_is_made,
+        session_threads.events_are_handled_in_turn,
+        session_threads.end_of_a_session_is_told_once,
+    ),
+    bounds={"handled_events": 2, "ended_sessions": 2},
+    variants=VARIANTS,
+    source="ZooKeeperClient, KafkaController.Expire; KAFKA-6879, KAFKA-10193",
 )

@@ -6,11 +6,14 @@ from kwalk.invariants import cleaner_buffers as buffers
 from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
 from kwalk.invariants import empty_batches as empties
+from kwalk.invariants import fetcher_threads as fetchers
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
+from kwalk.invariants import partition_locks as append_locks
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
+from kwalk.invariants import server_stop as stops
 from kwalk.invariants import uncleanable_logs as uncleanable
 from kwalk.invariants import unreadable_checkpoints as unreadable
 from kwalk.invariants import write_errors as failures
@@ -24,6 +27,7 @@ from kwalk.model.kafka.storage import (
     dynamic_broker_config,
     empty_batches,
     failed_starts,
+    fetcher_thread,
     future_log,
     leader_epochs,
     leadership,
@@ -34,8 +38,10 @@ from kwalk.model.kafka.storage import (
     log_deletion,
     log_loading,
     log_recreation,
+    partition_locks,
     producer_state,
     replica_lag,
+    server_stop,
     topic_configs,
     uncleanable_logs,
     unreadable_checkpoints,
@@ -48,13 +54,16 @@ from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
+from kwalk.model.kafka.storage.fetcher_thread import FetcherPartitions
 from kwalk.model.kafka.storage.future_log import MovingReplica
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
 from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
+from kwalk.model.kafka.storage.partition_locks import PartitionLocks
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
+from kwalk.model.kafka.storage.server_stop import StoppingServer
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.kafka.storage.uncleanable_logs import CleanableTopic
 from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog
@@ -1305,6 +1314,61 @@ CLEANER_RATE = Scenario(
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.") and r != "1.0"},
     source="LogCleaner.reconfigure; KAFKA-13996",
 )
+ORDERLY_STOP = Scenario(
+    name="orderly-stop",
+    story="A broker is stopped as logs are deleted, segments become old, and members of groups expire.",
+    state=StoppingServer,
+    actions=actions_of(server_stop),
+    properties=(
+        stops.stop_ends,
+        stops.stop_is_clean,
+        stops.clean_file_comes_last,
+        stops.parts_end_in_order,
+        stops.tasks_run_in_the_scheduler,
+        stops.broker_stops_cleanly,
+    ),
+    bounds={"no_delete_delay": 0},
+    variants=versions.STOP_VARIANTS,
+    source="KafkaServer.shutdown; KAFKA-4523, KAFKA-13315",
+)
+STOP_WITHOUT_A_DELETE_DELAY = ORDERLY_STOP.varied(
+    name="orderly-stop-without-a-delete-delay",
+    story="The same, where file.delete.delay.ms is 0.",
+    bounds={"no_delete_delay": 1},
+    source="LogManager.deleteLogs; KAFKA-16588",
+)
+FETCHER_OF_TWO_PARTITIONS = Scenario(
+    name="fetcher-of-two-partitions",
+    story="A broker begins and ceases to follow partitions that one thread fetches; one of them may have an error.",
+    state=FetcherPartitions,
+    actions=actions_of(fetcher_thread),
+    properties=(
+        fetchers.other_partitions_are_fetched,
+        fetchers.partition_fails_by_an_error,
+        fetchers.partition_is_truncated_first,
+        fetchers.thread_works_in_rounds,
+        fetchers.changes_are_counted,
+        fetchers.removed_partition_was_listed,
+    ),
+    bounds={"fetched": 2, "leadership_changes": 3, "fetch_errors": 1},
+    variants=versions.FETCHER_VARIANTS,
+    source="AbstractFetcherThread; KAFKA-8012, KAFKA-8346",
+)
+APPENDS_AMID_CHANGES = Scenario(
+    name="appends-amid-changes",
+    story="Two threads append to two partitions, and answer fetches of both, while their ISRs or leaders change.",
+    state=PartitionLocks,
+    actions=actions_of(partition_locks),
+    properties=(
+        append_locks.appends_end,
+        append_locks.change_waits_for_appends,
+        append_locks.append_waits_for_changes,
+        append_locks.change_waits_for_an_append,
+    ),
+    bounds={"appenders": 2, "locked_partitions": 2},
+    variants=versions.FORMAT_VARIANTS,
+    source="Partition.leaderIsrUpdateLock; KAFKA-7697",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1788,4 +1852,8 @@ SCENARIOS = (
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
     CLEANER_RATE,
+    ORDERLY_STOP,
+    STOP_WITHOUT_A_DELETE_DELAY,
+    FETCHER_OF_TWO_PARTITIONS,
+    APPENDS_AMID_CHANGES,
 )

@@ -6,16 +6,19 @@ Words: a *broken* cluster is one in which the old client's expansion and a failo
 
 from __future__ import annotations
 
-from kwalk.invariants import partitions, records, sessions, topic_ids, witnesses
+from kwalk.invariants import partitions, records, sessions, topic_creation, topic_ids, witnesses
 from kwalk.invariants.stories.expansion import EVERYWHERE, WITNESSES
 from kwalk.invariants.stories.records import RECORDS
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.clients import operator
+from kwalk.model.kafka.clients import topic_creation as creation_steps
 from kwalk.model.kafka.domains import PARTITIONS
 from kwalk.model.kafka.initial_states import cluster_with_topic, create_topic, running_cluster
 from kwalk.model.kafka.state import Cluster
+from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.zookeeper import kafka_zk_client
+from kwalk.model.language import Scenario, actions_of
 
 REPAIR = (*EVERYWHERE, topic_ids.repaired_partition_serves, witnesses.one_topic_id_everywhere)
 
@@ -47,6 +50,23 @@ TWO_ADMINS = RUNNING_CLUSTER.varied(
     bounds={"brokers": 2, "partitions": 3, "expansions": 2, "admins": 2, "failovers": 1},
     flags={"two_step_admin": True},
     source="AdminZkClient.writeTopicPartitionAssignment: setTopicAssignment with MatchAnyVersion",
+)
+
+TWO_CREATIONS = Scenario(
+    name="two-creations",
+    story="Two clients create a topic at a time, each with another configuration.",
+    state=creation_steps.CreatedTopic,
+    actions=actions_of(creation_steps),
+    properties=(
+        topic_creation.creation_is_accepted_or_refused,
+        topic_creation.topic_has_the_configuration_of_its_creation,
+        topic_creation.answers_are_of_the_topic,
+        topic_creation.configuration_is_written_by_a_creation,
+        topic_creation.second_creation_is_refused,
+    ),
+    bounds={"creators": 2},
+    variants=VARIANTS,
+    source="AdminZkClient.createTopicWithAssignment; KAFKA-7082",
 )
 
 MIXED_INTER_BROKER_PROTOCOL = RUNNING_CLUSTER.varied(

@@ -187,6 +187,75 @@ BROKEN = (
     ),
     (
         Broken(
+            "preferred_replica_leads(0, 0)",
+            "preferred-leaders-during-reassignment",
+            "2.8.2",
+            "alter_partition_reassignments(0,0,0,0) partition_modifications(0,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(2) handle_leader_and_isr(2)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "client_of_the_controller_is_answered()",
+            "end-of-a-session-amid-an-event",
+            "2.5.0",
+            "expire() ask_controller() tell_controller()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "creation_is_accepted_or_refused(1)",
+            "two-creations",
+            "2.8.2",
+            "ask(0) ask(1) set_configuration(0) set_configuration(1) create_configuration(0) create_configuration(1)",
+            flags={"created_configurations_are_set": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "resignation_ends()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() begin_task() begin_resignation()",
+            flags={"resigns_without_lock": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "elected_controller_acts()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() end_session() begin_resignation() resign() begin_resignation() resign()",
+            flags={"keeps_its_office": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "former_controller_writes_nothing()",
+            "sessions-of-an-old-controller",
+            "2.8.2",
+            "end_session() elect_another() change_znode() begin_resignation() resign() call_listener()",
+            flags={"listeners_ask_for_the_office": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "ended_session_is_replaced()",
+            "end-of-a-session-amid-an-event",
+            "2.8.2",
+            "expire() begin_event() tell_controller()",
+            flags={"expires_without_lock": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "partition_servable(0, 0)",
             "broker-without-a-listener",
             "3.9.0",

@@ -353,6 +353,44 @@ BROKEN = (
         ),
         "3.9.0",
     ),
+    (
+        Broken(
+            "requests_are_answered(0, 1)",
+            "consumer-group-expiration-amid-a-commit",
+            "0.10.1",
+            "commit(0) clean_up(0) handle_fetch(1) find(1,0) check(1)",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "requests_are_answered(0, 1)",
+            "consumer-group-empty-amid-a-commit",
+            "0.10.1",
+            "commit(0) append_and_wait(0,0) handle_fetch(1) find(1,0) check(1)",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "requests_are_answered(0, 1)",
+            "consumer-groups-of-one-partition",
+            "0.11.0.0",
+            "commit(0) commit(1) append(0,0) append(1,1) find(0,1) find(1,0)",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "requests_are_answered(0, 1)",
+            "consumer-groups-of-ended-transactions",
+            "1.0",
+            """
+               end_transaction(0) end_transaction(1) append(0,0) append(1,1) find(0,1) find(1,0) check(0) check(1)
+               """,
+        ),
+        "2.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -461,6 +499,10 @@ SEARCHED = (
     ("consumer-group-without-members", "3.9.0"),
     ("consumer-group-append-time", "3.9.0"),
     ("consumer-group-without-rebalance-timeout", "3.9.0"),
+    ("consumer-group-expiration-amid-a-commit", "3.9.0"),
+    ("consumer-group-empty-amid-a-commit", "3.9.0"),
+    ("consumer-groups-of-one-partition", "3.9.0"),
+    ("consumer-groups-of-ended-transactions", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
 

@@ -1121,6 +1121,58 @@ BROKEN = (
         Broken("cleaner_has_its_rate()", "dynamic-cleaner-rate", "2.8.2", "alter_rate(1) handle_change()"),
         "3.7.0",
     ),
+    (
+        Broken(
+            "other_partitions_are_fetched(1)",
+            "fetcher-of-two-partitions",
+            "2.1.1",
+            "add(0) add(1) list_truncating() remove(0) truncate()",
+            bounds={"fetch_errors": 0},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "other_partitions_are_fetched(1)",
+            "fetcher-of-two-partitions",
+            "2.0",
+            "add(0) list_truncating() add(1) truncate() fail(0)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "appends_end(0, 1)",
+            "appends-amid-changes",
+            "2.1.0",
+            "append(0,0) append(1,1) begin_answer(0) begin_answer(1) begin_change(0) begin_change(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "stop_is_clean()",
+            "orderly-stop",
+            "0.10.1",
+            "request_stop() end_scheduler() begin_to_close() expire_member()",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "stop_is_clean()", "orderly-stop", "3.0.0", "request_stop() end_coordinator() begin_to_close() retain()"
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "stop_ends()",
+            "orderly-stop-without-a-delete-delay",
+            "2.8.2",
+            "begin_deletion() request_stop() end_coordinator()",
+        ),
+        "3.9.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -1128,6 +1180,15 @@ NEVER_FIXED = (
         "exit_spares_records(0)",
         "leader-epochs-lost-tail",
         "0.10.0",
+        """
+        produce() fetch(1) fetch(1) elect(1) lose_tail(0) restart(1) elect(1) truncate_follower(0)
+        exit_at_a_shorter_leader(0) restart(0) truncate_follower(0)
+        """,
+    ),
+    Broken(
+        "exit_spares_records(0)",
+        "leader-epochs-lost-tail",
+        "0.10.2",
         """
         produce() fetch(1) fetch(1) elect(1) lose_tail(0) restart(1) elect(1) truncate_follower(0)
         exit_at_a_shorter_leader(0) restart(0) truncate_follower(0)
@@ -1311,6 +1372,10 @@ SEARCHED = (
     ("log-uncleanable", "3.9.0"),
     ("log-unreadable-checkpoint", "3.9.0"),
     ("dynamic-cleaner-rate", "3.9.0"),
+    ("orderly-stop", "3.9.0"),
+    ("appends-amid-changes", "3.9.0"),
+    ("fetcher-of-two-partitions", "3.9.0"),
+    ("orderly-stop-without-a-delete-delay", "3.9.0"),
 )
 MANY_STATES = (
     ("log-recovery", "2.8.2"),

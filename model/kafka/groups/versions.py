@@ -421,6 +421,45 @@ COMPLETIONS_WAIT_FOR_LOCKS = version_flag(
     source="KAFKA-8334 (2.7.0); the mistake came with KAFKA-5970 and KAFKA-5758 (1.0.0)",
     trials=(Trial("consumer-group-busy-lock", ("replicated_append_is_answered",)),),
 )
+CLEANUP_APPENDS_WITHOUT_LOCK = version_flag(
+    "cleanup_appends_without_lock",
+    "KAFKA-4399 (0.10.1.1): tombstones of expired offsets are appended after the lock of their group is given back",
+    {"0.10.1.1": True},
+    closes="offsets that expire, and commits that are answered meanwhile, do not wait for each other",
+    source="KAFKA-4399 (0.10.1.1)",
+    trials=(Trial("consumer-group-expiration-amid-a-commit", ("requests_are_answered",), variant="0.10.1"),),
+)
+WATCHERS_HAVE_NO_LOCK = version_flag(
+    "watchers_have_no_lock",
+    "KAFKA-3994 (0.10.1.1): a thread that completes what waits for replicas does not lock the list of that meanwhile",
+    {"0.10.1.1": True},
+    closes="a group that loses its last member, and commits that are answered meanwhile, do not wait for each other",
+    source="KAFKA-3994 (0.10.1.1)",
+    trials=(Trial("consumer-group-empty-amid-a-commit", ("requests_are_answered",), variant="0.10.1"),),
+)
+OPERATION_LOCK = version_flag(
+    "operation_lock",
+    "the lock of a commit that waits for its replicas: its own; that of its group (0.11.0.0), under which offsets and "
+    "assignments are appended since then; the same, and a thread that does not get it goes on (KAFKA-5970, KAFKA-6042: "
+    "0.11.0.2, 1.0.0); the same, which is waited for, but never under the lock of another group (KAFKA-8334: 2.7.0)",
+    {
+        "0.11.0.0": "the group's",
+        "0.11.0.2": "the group's, if free",
+        "2.7.0": "the group's, after the append",
+    },
+    before="its own",
+    closes="threads that append for groups, and complete what waits, do not wait for each other",
+    source="KAFKA-5970, KAFKA-6042 (0.11.0.2, 1.0.0), KAFKA-8334 (2.7.0)",
+    trials=(Trial("consumer-groups-of-one-partition", ("requests_are_answered",), variant="0.11.0.0"),),
+)
+TRANSACTIONS_COMPLETE_LATER = version_flag(
+    "transactions_complete_later",
+    "KAFKA-6917 (1.0.2, 1.1.1, 2.0.0): what a marker's operation does under the group's lock is left to another thread",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="threads that append for a group, and end transactions of another, do not wait for each other",
+    source="KAFKA-6917 (1.0.2, 1.1.1, 2.0.0)",
+    trials=(Trial("consumer-groups-of-ended-transactions", ("requests_are_answered",), variant="1.0"),),
+)
 UNKNOWN_RECORDS_ARE_SKIPPED = version_flag(
     "unknown_records_are_skipped",
     "KIP-915, KAFKA-14869 (3.4.1): a load leaves out records of a type that it does not know; before, it failed at the "

@@ -1288,6 +1288,69 @@ EARLIEST_SEQUENCE_COUNTS = version_flag(
         ),
     ),
 )
+COORDINATOR_ENDS_BEFORE_LOGS = version_flag(
+    "coordinator_ends_before_logs",
+    "KAFKA-4523 (0.10.2.0): a stop ends the group coordinator before it closes the logs; before, afterwards",
+    {"0.10.2": True},
+    closes="a broker that stops does not halt as a group writes to a closed log",
+    source="KAFKA-4523 (0.10.2.0): KafkaServer.shutdown",
+    trials=(Trial("orderly-stop", ("stop_is_clean",), variant="0.10.1"),),
+)
+SCHEDULER_ENDS_BEFORE_LOGS = version_flag(
+    "scheduler_ends_before_logs",
+    "KAFKA-13315 (3.0.1): a stop ends the scheduler before it closes the logs, so that retention deletes no closed "
+    "segment; in 3.0.0, afterwards",
+    {"3.0.0": False, "3.0.1": True},
+    before=True,
+    closes="a broker that stops leaves the clean shutdown file, although a segment is due to be deleted",
+    source="KAFKA-13315 (3.0.1): KafkaServer.shutdown",
+    trials=(Trial("orderly-stop", ("stop_is_clean",), variant="3.0.0"),),
+)
+DELETIONS_END_WITHOUT_DELAY = version_flag(
+    "deletions_end_without_delay",
+    "KAFKA-16588 (3.8.0): the task that deletes logs ends if there is none, also where file.delete.delay.ms is 0; "
+    "since 1.1.1 it waited for one, and a stop for it",
+    {"1.1.1": False, "3.8.0": True},
+    before=True,
+    closes="a broker stops whose file.delete.delay.ms is 0",
+    source="KAFKA-16588 (3.8.0): LogManager.deleteLogs",
+    trials=(Trial("orderly-stop-without-a-delete-delay", ("stop_ends",)),),
+)
+TRUNCATIONS_EXPECT_REMOVALS = version_flag(
+    "truncations_expect_removals",
+    "KAFKA-8012 (2.2.0): a fetcher leaves out a partition that was removed since it was listed for a truncation; in "
+    "2.1.1 that ended its thread, if the log had no leader epoch",
+    {"2.1.1": False, "2.2.0": True},
+    before=True,
+    closes="a partition that is removed while it is truncated does not end the fetcher of others",
+    source="KAFKA-8012 (2.2.0): AbstractFetcherThread.truncateToHighWatermark",
+    trials=(
+        Trial(
+            "fetcher-of-two-partitions",
+            ("other_partitions_are_fetched",),
+            variant="2.1.1",
+            bounds={"fetch_errors": 0},
+        ),
+    ),
+)
+FAILURES_ARE_OF_ONE_PARTITION = version_flag(
+    "failures_are_of_one_partition",
+    "KIP-461, KAFKA-8346 (2.3.0): an error that nobody expects ends the fetching of its partition; before, the thread",
+    {"2.3.0": True},
+    closes="an error in one partition does not end the fetcher of others",
+    source="KIP-461, KAFKA-8346 (2.3.0): AbstractFetcherThread.markPartitionFailed",
+    trials=(Trial("fetcher-of-two-partitions", ("other_partitions_are_fetched",), variant="2.0"),),
+)
+FETCHES_ARE_ANSWERED_WITHOUT_LOCK = version_flag(
+    "fetches_are_answered_without_lock",
+    "KAFKA-7697 (2.1.1): an append gives back the lock of its partition before it answers fetches that wait; in 2.1.0, "
+    "whose fetches take the locks of their partitions, it did not",
+    {"2.1.0": False, "2.1.1": True},
+    before=True,
+    closes="appends, and changes of the ISR of several partitions, do not wait for each other",
+    source="KAFKA-7697 (2.1.1): Partition.appendRecordsToLeader",
+    trials=(Trial("appends-amid-changes", ("appends_end",), variant="2.1.0"),),
+)
 CLEANER_RATE_CHANGES = version_flag(
     "cleaner_rate_changes",
     "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
@@ -1401,6 +1464,10 @@ ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
+"""With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
+FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
+"""With the release whose fetchers end at a removal (KAFKA-8012)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}

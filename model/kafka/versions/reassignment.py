@@ -119,7 +119,9 @@ ELECTION_DURING_REASSIGNMENT = version_flag(
     "KAFKA-10149 (3.4): leaders move back to preferred replicas also while partitions are reassigned; before, only "
     "while none is",
     {"3.4.0": True},
-    no_fix="another moment, and no answer to a defect",
+    closes="leaders move back to preferred replicas while a reassignment of any partition goes on",
+    source="KAFKA-10149 (3.4.0): KafkaController.checkAndTriggerAutoLeaderRebalance",
+    trials=(Trial("preferred-leaders-during-reassignment", ("preferred_replica_leads",)),),
 )
 SKIPS_PARTITIONS_WITHOUT_LEADERSHIP = candidate(
     "skips_partitions_without_leadership",

@@ -212,6 +212,49 @@ SHUTDOWN_PREFERS_THE_FIRST_REPLICA = version_flag(
     source="KAFKA-3670 (0.10.0.0): ControlledShutdownLeaderSelector",
     trials=(Trial("leaders-shut-down-in-succession", ("next_leader_is_the_first_replica",)),),
 )
+RESIGNS_WITHOUT_LOCK = version_flag(
+    "resigns_without_lock",
+    "KAFKA-4360 (0.10.2.0): a controller whose session has ended waits for its rebalancing task without the lock that "
+    "the task takes",
+    {"0.10.2.0": True},
+    closes="a controller whose session ends resigns, although it moves leaders at that moment",
+    source="KAFKA-4360 (0.10.2.0): KafkaController.SessionExpirationListener.handleNewSession",
+    trials=(Trial("sessions-of-an-old-controller", ("resignation_ends",)),),
+)
+KEEPS_ITS_OFFICE = version_flag(
+    "keeps_its_office",
+    "KAFKA-4229 (0.10.2.0): a broker that is told of a new session does not resign if it has been elected in it",
+    {"0.10.2.0": True},
+    closes="a broker that is elected between two ends of its session acts as controller",
+    source="KAFKA-4229 (0.10.2.0): KafkaController.SessionExpirationListener.handleNewSession",
+    trials=(Trial("sessions-of-an-old-controller", ("elected_controller_acts",)),),
+)
+LISTENERS_ASK_FOR_THE_OFFICE = version_flag(
+    "listeners_ask_for_the_office",
+    "KAFKA-4447 (0.10.2.0): listeners do nothing on a broker that has resigned since they were to be called",
+    {"0.10.2.0": True},
+    closes="a broker that has resigned as controller handles no changes of znodes",
+    source="KAFKA-4447 (0.10.2.0): ControllerZkChildListener, ControllerZkDataListener",
+    trials=(Trial("sessions-of-an-old-controller", ("former_controller_writes_nothing",)),),
+)
+EXPIRES_WITHOUT_LOCK = version_flag(
+    "expires_without_lock",
+    "KAFKA-6879 (1.1.1): a client of ZooKeeper whose session has ended waits for the controller without the lock that "
+    "the requests of the controller need; in 1.1.0, which brought that client, with it",
+    {"1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="a broker whose session ends while the controller sends a request gets another session",
+    source="KAFKA-6879 (1.1.1): ZooKeeperClient.reinitialize, KafkaController.Expire",
+    trials=(Trial("end-of-a-session-amid-an-event", ("ended_session_is_replaced",)),),
+)
+ANSWERS_DROPPED_REQUESTS = version_flag(
+    "answers_dropped_requests",
+    "KAFKA-10193 (2.7.0): a controller whose session has ended answers requests about reassignments that it drops",
+    {"2.7.0": True},
+    closes="clients that ask a controller about reassignments, as its session ends, get an answer",
+    source="KAFKA-10193 (2.7.0): ControllerEvent.preempt",
+    trials=(Trial("end-of-a-session-amid-an-event", ("client_of_the_controller_is_answered",), variant="2.5.0"),),
+)
 SKIPS_LOGS_IT_CANNOT_CREATE = version_flag(
     "skips_logs_it_cannot_create",
     "KAFKA-9769 (2.7.0): a broker that cannot read ZooKeeper, and so cannot create a log, leaves out that partition of "

@@ -113,3 +113,13 @@ ALTER_PARTITION_BY_TOPIC_ID = version_flag(
     {"3.3": True},
     no_fix="another check, and no answer to a defect",
 )
+CREATED_CONFIGURATIONS_ARE_SET = version_flag(
+    "created_configurations_are_set",
+    "KAFKA-7082 (1.1.1): of two creations of a topic at a time, the later one sets the configuration that the other "
+    "has created; in 1.1.0 it failed",
+    {"1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="a creation that meets another one of the same topic is accepted, or refused",
+    source="KAFKA-7082 (1.1.1): KafkaZkClient.setOrCreateEntityConfigs",
+    trials=(Trial("two-creations", ("creation_is_accepted_or_refused",)),),
+)
