@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kwalk.clusters.lab.brokers import NO_ANSWER, OK, AdminAnswer
@@ -20,6 +22,8 @@ QUIET = 3.0
 """Seconds without a change after which a topic's znode counts as settled."""
 LAG_SECONDS = SETTINGS["replica.lag.time.max.ms"] / 1000
 """Time after which a leader of the lab removes a follower that does not fetch from the ISR."""
+MOST_CREATIONS = 400
+"""How many topics two clients create at most."""
 MAY_BE_WRITTEN = ("written", OK, "REQUEST_TIMED_OUT", NO_ANSWER)
 """Answers to an expansion after which its partition was, or may have been, in the znode."""
 
@@ -169,7 +173,39 @@ def _changes_when_settled(lab: Lab, topic: str) -> int:
     return seen
 
 
+def _two_clients_create(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let two clients create a topic at a time, each with another retention, until it has that of a refused one."""
+    first, tried, answered = this.topic, 0, Counter[str]()
+    for tried in range(1, MOST_CREATIONS + 1):
+        topic, start = f"{first}-{tried}", threading.Barrier(2)
+
+        def create(hours: int, topic: str = topic, start: threading.Barrier = start) -> AdminAnswer:
+            start.wait()
+            own = {"retention.ms": str(hours * 3_600_000)}
+            return lab.admin().create_topic(topic, {0: [1]}, own)
+
+        with ThreadPoolExecutor(2) as clients:
+            answers = list(clients.map(create, (1, 2)))
+        answered.update(str(answer) for answer in answers)
+        written = lab.zk.get(f"/config/topics/{topic}")
+        own = {} if written is None else json.loads(written[0])["config"]
+        hours = int(own.get("retention.ms", 0)) // 3_600_000
+        if hours and not answers[hours - 1].ok and answers[2 - hours].ok:
+            break
+    else:
+        return RoundOutcome("never", False, {"topics": tried, "answers": dict(answered)})
+    details = {"topics": tried, "answers": dict(answered), "configuration": own, "of the last": list(map(str, answers))}
+    return RoundOutcome("the topic has the configuration of a creation that was refused", True, details)
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="two-creations",
+        about="Two clients create a topic at the same time, each with another retention, several hundred times.",
+        expected="Some topic has the configuration of the creation that was answered TOPIC_ALREADY_EXISTS.",
+        story="two-admins.md",
+        run=_two_clients_create,
+    ),
     Experiment(
         name="topic-id-expansion",
         about="A client of 1.0.0 creates a topic and adds partitions, /controller is deleted, a broker is restarted.",
