@@ -44,6 +44,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     other_topic_of,
     refused_at_start,
     sent_id,
+    served_without_state,
     skips_older_versions,
 )
 from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
@@ -239,7 +240,8 @@ class Advice:
 
     def _is_led(self, one: Observation) -> bool:
         """Whether the partition of a finding has a leader that runs."""
-        state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        state = topic.states.get(number) or served_without_state(self.capture, topic, number)
         return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
 
     def _later_tool(self) -> str:
@@ -1003,8 +1005,13 @@ class Advice:
 
     def _with_states(self, way_out: str, places: Iterable[PartitionLogs]) -> str:
         """Return a way out that keeps logs, with the states that are older than these."""
-        older = []
+        older, is_missing = [], False
         for place in places:
+            served = served_without_state(self.capture, place.topic, place.partition)
+            if served is not None and served.leader_epoch > 0 and served.leader in place.kept:
+                state = state_above_logs(self.capture, place.topic, place.partition, served.leader)
+                is_missing = True
+                older.append(f"the state of {place.name}: {_state(state.leader_epoch, f'broker {served.leader}')}")
             ahead = epochs_ahead(self.capture, place.topic, place.partition, place.kept)
             if ahead:
                 wanted, others = self._state_above(place.topic, place.partition, ahead)
@@ -1012,7 +1019,7 @@ class Advice:
                     wanted += f", and the replicas {listed([str(b) for b in ahead])} in the topic's znode"
                 look = f" (look at the log of {brokers(others)} before: it may have later records)" if others else ""
                 older.append(f"the state of {place.name}: {wanted}{look}")
-        but = "; but first write what is older than the logs, "
+        but = f"; but first write what is older than the logs{' or missing' * is_missing}, "
         return f"{way_out}{but}{listed(older)}" if older else way_out
 
     def _sharing(self, own: Topic) -> list[str]:

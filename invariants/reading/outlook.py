@@ -535,8 +535,12 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
     leading = {f"{START_EMPTY}{b}" for part in parts if _has_live_log(part.observed) for b in _isr(part.observed)}
     procedures = tuple(one for one in procedures if one.name not in leading)
+    waiting = [world for world in problem.worlds if leading and world.success]  # for the empty broker: let it wait
+    uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
     worlds = tuple(
-        evolve(world, claims=tuple(c for c in world.claims if c.declaration.name not in dropped))
+        evolve(
+            world, claims=tuple(c for c in world.claims if world not in waiting and c.declaration.name not in dropped)
+        )
         for world in problem.worlds
     )
     keeps = "no record of another topic comes in, and acknowledged ones may be lost,"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
@@ -21,7 +21,8 @@ def diagnosis_of(inspection: Inspection, outlooks: Sequence[Outlook], search: Se
 
     What the search found in a system that is consistent by inspection comes first.
     """
-    known = [*now(inspection), *(text for one in outlooks for text in _events(one))]
+    events = dict.fromkeys(text for one in outlooks for text in _events(one))  # two may begin in the same moment
+    known = [*now(inspection), *events]
     leads = [text for text in search if text.startswith(tuple(f"{word}:" for word in WORDS.values()))]
     return [*leads, *known, *(text for text in search if text not in leads)]
 
@@ -96,7 +97,9 @@ def _by_itself(outlook: Outlook) -> Iterator[str]:
         lasting = frozenset.union(*before) & frozenset.union(*later)
         told = world.harms | seen | lasting  # what neither users notice nor the inspection names may be an assumption
         first, after = (frozenset(violated & told for violated in each) for each in (before, later))
-        effect = _change(outlook.problem.describe, first, after) or ("repairs {}" if any(first - after) else "")
+        effect = _change(outlook.problem.describe, first, after, world.harms) or (
+            "repairs {}" if any(first - after) else ""
+        )
         if effect and after != first:
             alike.setdefault(effect, []).append(world.name)
     effects = [effect.replace("{}", listed(parts)) for effect, parts in alike.items()]
@@ -132,7 +135,7 @@ def _effect(outlook: Outlook, what_if: WhatIf, number: int, after: frozenset[fro
         return ""
     if any(now) and not all(after):
         return ", ".join([*_harm(describe, now, after), f"perhaps {success}"])
-    return _change(describe, now, after)
+    return _change(describe, now, after, outlook.problem.worlds[number].harms)
 
 
 Violated = frozenset[frozenset[str]]
@@ -147,10 +150,12 @@ def _harm(describe: Callable[[Iterable[str]], str], now: Violated, after: Violat
     return [*texts, *([f"may leave {{}} with {describe(possible)}"] if possible else [])]
 
 
-def _change(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated) -> str:
-    """Return what parts, named {}, have afterwards that they have not now; or what is over, if that is all."""
+def _change(describe: Callable[[Iterable[str]], str], now: Violated, after: Violated, harms: Collection[str]) -> str:
+    """Return what parts, named {}, have afterwards that they have not now; and what is over, of that what harms."""
     texts, left = _harm(describe, now, after), frozenset.union(*after)
     gone = frozenset.intersection(*now) - left
-    if not texts and any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
-        texts = [f"gets {{}} rid of this: {describe(gone)}"]
+    gone &= frozenset(harms) if texts else gone
+    if any(after) and describe(gone | left) != describe(left):  # else it follows from the rest
+        over = f"gets {{}} rid of this: {describe(gone)}"
+        return f"{over}; but {', '.join(texts)}" if texts else over
     return ", ".join(texts)

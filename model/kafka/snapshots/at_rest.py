@@ -40,9 +40,9 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
-    lost_state,
     may_hold_another_id,
     refuses_all,
+    served_without_state,
     symptoms,
 )
 from kwalk.model.kafka.snapshots.initial_state import (
@@ -520,9 +520,9 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
-    served = lost_state(capture, topic, partition)
+    served = served_without_state(capture, topic, partition)
     if served is not None and served.leader_epoch > 0:
-        return "it has lost its state znode, and a controller would begin at leader epoch 0: create it again first"
+        return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"

@@ -157,9 +157,19 @@ def lost_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetada
         The answer; None if the partition has a state, no broker leads it, it had no records, or an id shows a log of an
         earlier topic.
     """
-    if partition in topic.states or topic.name in capture.deleting or not has_own_logs(capture, topic, partition):
-        return None
-    return served_as(capture, topic, partition)
+    return served_without_state(capture, topic, partition) if has_own_logs(capture, topic, partition) else None
+
+
+def served_without_state(capture: Capture, topic: Topic, partition: int) -> CapturedMetadata | None:
+    """Return what the leader of a partition answers that has no state znode; None if no broker leads it.
+
+    A controller begins at leader epoch 0: brokers that have a later one refuse it, and followers whose logs have one
+    copy nothing from a leader that has restarted.
+
+    Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions; Partition.readRecords (OFFSET_OUT_OF_RANGE).
+    """
+    is_without = partition not in topic.states and topic.name not in capture.deleting
+    return served_as(capture, topic, partition) if is_without else None
 
 
 def served_as(capture: Capture, topic: Topic, partition: int) -> CapturedMetadata | None:
@@ -546,11 +556,16 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
 
 
 def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic."""
+    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic.
+
+    A znode that was changed since its creation, and has no id, may have lost the one of the logs.
+    """
     found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
     logs = [log for log in found if log is not None]
     is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
-    return is_used and all(log.topic_id in (None, topic.topic_id) for log in logs)
+    ids = {log.topic_id for log in logs} - {None}
+    has_lost_it = topic.topic_id is None and len(ids) == 1 and not is_as_created(topic)
+    return is_used and (has_lost_it or ids <= {topic.topic_id})
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:

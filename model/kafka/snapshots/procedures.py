@@ -119,7 +119,6 @@ class Catalogue:
             *(self._set_id(*pair) for pair in self._same_disk().items()),
             *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
-            *(self._remove_marker(topic) for topic in self.topics if topic.name in self.capture.deleting),
             *(self._restart((b,)) for b in live),
             *([self._restart(live)] if len(live) > 1 else []),
             *self._removals(),
@@ -784,24 +783,6 @@ class Catalogue:
             after=REST,
             risk=f"if broker {broker} has no log of {names}, it copies the leader's in between; without the failover "
             "the controller does not take the replica out of the ISR",
-        )
-
-    def _remove_marker(self, topic: Topic) -> Procedure:
-        def moves(part: ClusterPart) -> tuple[Move, ...]:
-            own = part.topic.name == topic.name
-            return (Move((("remove_deletion_request_by_hand(0)",),)) if own else NOTHING,)
-
-        label = topic_label(topic.name)
-        path = shlex.quote(f"/admin/delete_topics/{label}")
-        return Procedure(
-            f"remove-deletion-request {label}",
-            f"Remove the deletion request of topic {label}.",
-            self._in_each_part(moves),
-            cost=15,
-            commands=(f"zkCli.sh -server ZK delete {path}", f"# or: bin/zookeeper-shell.sh ZK delete {path}"),
-            before="the topic shall not be deleted any more",
-            after=REST,
-            risk="the controller continues what it has begun: logs may be deleted already",
         )
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:

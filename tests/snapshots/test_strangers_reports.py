@@ -1,0 +1,66 @@
+"""Clusters of strangers: two damages of one topic, and what public reports combine, that were read wrong once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kwalk.reports.pages.outlook import diagnosis_of
+from kwalk.search.analyses.recovery import foresee, plan_recovery
+from tests.snapshots.test_combined_damages import OTHER, cluster, problem, ways_out
+from tests.snapshots.test_strangers import answers, erased, state
+from tests.snapshots.test_strangers_foreseen import alone, down, foreseen, found
+
+
+def stateless(identity: str | None) -> dict[str, Any]:
+    """Brokers serve orders at leader epoch 5; its state znode is gone, and its znode has another id, or none."""
+    snapshot = alone("3.6.2")
+    answers(snapshot)
+    orders = snapshot["topics"]["orders"]
+    orders["partition_state"] = {}
+    orders["znode"].pop("topic_id")
+    orders["znode"] |= {"topic_id": identity} if identity else {}
+    return snapshot
+
+
+@pytest.mark.parametrize(("identity", "kind"), [(None, "partition-state-is-lost"), (OTHER, "topic-id-differs")])
+def test_no_controller_begins_at_epoch_0_beside_logs_of_later_epochs_whatever_id_the_znode_has(identity, kind) -> None:
+    snapshot = stateless(identity)
+    assert "orders-0" in ways_out(snapshot)[kind] and "a leader_epoch of 15 or more" in ways_out(snapshot)[kind]
+    assert "no leader serves it" not in found(snapshot)[kind].kind.now
+    assert problem(snapshot).left_out == ("orders-0",)
+
+
+def test_no_plan_takes_back_a_deletion_that_was_on_purpose() -> None:
+    """An empty broker 3 would end the deletion of orders, and lead payments, of which others have logs."""
+    snapshot = cluster()
+    down(snapshot, 3)
+    state(snapshot)["isr"] = [1, 2]
+    state(snapshot, "payments").update(leader=-1, isr=[3], leader_epoch=6)
+    snapshot["delete_topics"] = ["orders"]
+    for number in ("1", "2"):
+        snapshot["brokers"][number]["dirs"].pop("orders-0")
+    lossy = plan_recovery(problem(snapshot), seconds=120).alternatives[-1]
+    assert "if broker 3 is gone for good, and acknowledged" in lossy.problem.premise and lossy.plan is not None
+    assert [one.name for one in lossy.plan.procedures] == ["elect-unclean payments"]
+    assert lossy.problem.uncovered == ("deletion-pending",)
+
+
+def test_a_forecast_says_which_outage_is_over_when_another_damage_begins() -> None:
+    snapshot = erased()
+    state(snapshot)["leader_epoch"] = 6
+    texts = foreseen(snapshot).split("If ")
+    (restart,) = (one for one in texts if one.startswith("broker 1 restarts"))
+    assert "gets orders-0 rid of this: no working leader; but leaves orders-0 with a leader that refuses" in restart
+    (failover,) = (one for one in texts if one.startswith("the controller fails over"))
+    assert "rid of" not in failover
+
+
+def test_a_forecast_says_once_what_two_searches_begin_with() -> None:
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot)["leader"] = 2
+    inspected = problem(snapshot)
+    outlook = foresee(inspected)
+    assert " ".join(diagnosis_of(inspected.inspection, [outlook, outlook], [])).count("By itself") == 1
