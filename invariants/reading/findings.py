@@ -913,7 +913,8 @@ class Findings:
             bare = [b for b in late if place.broker(b.broker) in without]
             late = [b for b in late if b not in bare]
             yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
-            yield from self._on_brokers(kinds.CATCHING_UP, place, late, "{} not in the ISR")
+            joining = () if REFUSES in broken else late  # the leader refuses their fetches, or the ISR with its id
+            yield from self._on_brokers(kinds.CATCHING_UP, place, joining, "{} not in the ISR")
 
     def _is_led_by_another(self, place: _Place) -> bool:
         """Whether brokers know a live leader that the state, which a hand wrote, does not name."""
@@ -1071,13 +1072,14 @@ class Findings:
         for one in set_aside_logs(self.capture):
             topic = self.capture.topics.get(one.topic)
             state = topic.states.get(one.partition) if topic else None
-            if topic is None or state is None or one.origin is not LogOrigin.OPEN or not one.name.endswith("-stray"):
+            if one.origin is not LogOrigin.OPEN or not one.name.endswith("-stray") or (topic and state is None):
                 continue
-            logs = [self.capture.directory(b, topic.name, one.partition) for b in state.isr]
-            if not any(log is not None and self._has_all(log, one.directory, topic) for log in logs):
-                name = f"{topic_label(topic.name)}-{one.partition}"
-                text = f"{one.name} on broker {one.broker}; the topic has the id {topic.topic_id}"
-                fields = {"topic": topic.name, "partition": one.partition, "brokers": one.broker}
+            logs = [self.capture.directory(b, one.topic, one.partition) for b in (state.isr if state else ())]
+            if topic is None or not any(log and self._has_all(log, one.directory, topic) for log in logs):
+                name = f"{topic_label(one.topic)}-{one.partition}"
+                known = f"the topic has the id {topic.topic_id}" if topic else "the topic does not exist"
+                text = f"{printable(one.name, 300)} on broker {one.broker}; {known}"
+                fields = {"topic": one.topic, "partition": one.partition, "brokers": one.broker}
                 yield _observation(kinds.LOG_SET_ASIDE, name, text, **fields)
 
     def _of_copies(self) -> Iterator[Observation]:

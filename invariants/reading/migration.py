@@ -334,6 +334,9 @@ class _Forecast:
         way_out = "let the deletion end: start the brokers that it waits for, or follow `kwalk diagnose --plan`"
         if any(later_than_deletion(self.capture, one.topic) for one in left.values()):
             way_out = "see whose records the logs are, which may be later than the mark, as `kwalk diagnose` says"
+        waiting = [
+            topic_label(t.name) for t in self.capture.topics.values() if t.name in self.capture.deleting and t.moving
+        ]
         forgotten = [name for name, one in left.items() if one.migrated.registered is not None]
         if forgotten:
             yield Consequence(
@@ -348,6 +351,8 @@ class _Forecast:
                 SOURCE,
             )
         unfinished = [name for name, one in left.items() if one.migrated.registered is None]
+        if self._setting("leaves_deletions_out"):  # what is moved is not deleted before that ends
+            unfinished += [name for name in waiting if name not in left]
         if unfinished:
             yield Consequence(
                 "deletion-is-left",
@@ -364,7 +369,9 @@ class _Forecast:
             )
 
     def _reassignments(self) -> Iterator[Consequence]:
-        moving = [f"{topic_label(t.name)}-{n}" for t in self.capture.topics.values() for n in t.moving]
+        without = self.capture.deleting if self._setting("leaves_deletions_out") else ()
+        copied = (topic for topic in self.capture.topics.values() if topic.name not in without)
+        moving = [f"{topic_label(topic.name)}-{number}" for topic in copied for number in topic.moving]
         if not moving:
             return
         yield Consequence(

@@ -34,6 +34,7 @@ from kwalk.invariants.reading.finding_kinds import (
     REQUEST_WAITS,
     SHARED_ID,
     SOME_TOPICS_ARE_LOST,
+    STATE_BEHIND_UNNOTICED,
     STATE_IS_LOST,
     STRAY_LOG,
     TOPICS_ARE_LOST,
@@ -142,8 +143,8 @@ WITH_LOSSES = "acknowledged records may be lost"
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
 AHEAD = (
-    "its logs have another topic id and later leader epochs than ZooKeeper's state: that is older than the logs, or "
-    "they are of an earlier topic"
+    "its logs have a topic id that its znode lacks, and later leader epochs than ZooKeeper's state: that is older than "
+    "the logs, or they are of an earlier topic"
 )
 """Why nothing is planned that keeps such logs: with the id of the logs, the state would be older than they are."""
 DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
@@ -185,6 +186,7 @@ UNLIKE_MODELS = OF_FAILOVERS | {
         NO_CONTROLLER,
         REQUEST_WAITS,
         SHARED_ID,
+        STATE_BEHIND_UNNOTICED,
     )
 }
 """Kinds with which controllers do not what those of models do: none works, none is elected, or it has more to do."""
@@ -724,7 +726,8 @@ def groups_of(
 
 def _moving(capture: Capture, topic: Topic, partition: int) -> str:
     """Return why a partition that is being reassigned is left alone."""
-    or_cancel = ", or cancel it" if reassignment_of(capture, topic, partition).may_be_cancelled else ""
+    may_cancel = reassignment_of(capture, topic, partition).may_be_cancelled and topic.name not in capture.deleting
+    or_cancel = ", or cancel it" * may_cancel  # KafkaController.maybeTriggerPartitionReassignment refuses a deleted one
     return f"its replicas are being reassigned: let that end{or_cancel}"
 
 

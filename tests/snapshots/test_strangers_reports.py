@@ -8,7 +8,9 @@ import pytest
 
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import OTHER, cluster, problem, ways_out
+from tests.snapshots.test_combined_damages import OTHER, cluster, log, problem, ways_out
+from tests.snapshots.test_migrating import names
+from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import answers, erased, state
 from tests.snapshots.test_strangers_foreseen import alone, down, foreseen, found
 
@@ -64,3 +66,48 @@ def test_a_forecast_says_once_what_two_searches_begin_with() -> None:
     inspected = problem(snapshot)
     outlook = foresee(inspected)
     assert " ".join(diagnosis_of(inspected.inspection, [outlook, outlook], [])).count("By itself") == 1
+
+
+def test_a_deletion_that_waits_for_a_reassignment_is_not_copied_and_cannot_be_helped_by_a_cancellation() -> None:
+    snapshot = alone(brokers=4)
+    down(snapshot, 4)
+    orders = snapshot["topics"]["orders"]["znode"]
+    orders.update(partitions={"0": [4, 1, 2, 3]}, adding_replicas={"0": [4]}, removing_replicas={"0": [3]})
+    snapshot["delete_topics"] = ["orders"]
+    assert {"deletion-is-left"} <= names(snapshot) and "reassignment-is-copied" not in names(snapshot)
+    assert any("let that end" in note and "cancel" not in note for note in problem(snapshot).notes)
+
+
+def test_a_replica_does_not_join_an_isr_whose_leader_refuses_fetches_by_the_id() -> None:
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot)["isr"] = [1, 2]
+    assert {"fetch-by-id-refused"} <= set(ways_out(snapshot)) and "catching-up" not in ways_out(snapshot)
+
+
+def test_no_replica_is_elected_while_a_step_stops_the_only_isr_member() -> None:
+    """Broker 3 leads with the id that a controller has minted, which it took as its file was removed."""
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot)["isr"] = [3]
+    state(snapshot)["leader"] = 3
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    stops = procedure(problem(snapshot), "restart-without-metadata-files orders 3").before
+    assert callable(stops) and stops(frozenset()).endswith("unclean.leader.election.enable is false for orders-0")
+    leaves = procedure(problem(snapshot), "restart-without-metadata-files orders 1").before
+    assert callable(leaves) and "unclean" not in leaves(frozenset())
+
+
+def test_events_are_not_foreseen_with_a_state_that_no_controller_has_read() -> None:
+    """The leader that brokers know works until the next failover, which a model would have behind it."""
+    snapshot = alone("3.6.2")
+    answers(snapshot)
+    state(snapshot)["leader_epoch"] = 2
+    assert "state-is-behind-the-logs-unnoticed" in ways_out(snapshot)
+    assert not problem(snapshot).what_ifs
+
+
+def test_a_log_that_was_set_aside_of_a_topic_that_does_not_exist_is_kept() -> None:
+    snapshot = alone()
+    snapshot["brokers"]["3"]["set_aside"] = {f"gone-0.{'a' * 32}-stray": log(OTHER)}
+    assert ways_out(snapshot)["log-set-aside"].startswith("keep the directory")

@@ -514,9 +514,26 @@ class Catalogue:
         ]
 
     def _others_up(self, started: Iterable[str], brokers: Sequence[int]) -> str:
-        """Return the condition that no other broker is down, but those that the capture shows down."""
-        down = self._down(started, *brokers)
-        return f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
+        """Return the condition that no other broker is down, but those that the capture shows down.
+
+        Where one that stops is the only ISR member, none may be elected that is not in the ISR.
+        """
+        down, alone = self._down(started, *brokers), self._led_alone(brokers)
+        others = f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
+        return others + f"; unclean.leader.election.enable is false for {listed(alone)}" * bool(alone)
+
+    def _led_alone(self, brokers: Sequence[int]) -> list[str]:
+        """Return the partitions of which one of some brokers is the only live ISR member, beside live replicas."""
+        known = [
+            (f"{topic_label(topic.name)}-{n}", self._online(topic, n), topic.partitions.get(n, ()), state.isr)
+            for topic in self.capture.topics.values()
+            for n, state in (topic.states.items() if topic.name not in self.capture.deleting else ())
+        ]
+        return [
+            name
+            for name, online, replicas, isr in known
+            if len(members := online & {*isr}) == 1 and members <= {*brokers} and online & {*replicas} - members
+        ]
 
     def _replace_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
