@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
 from tests.snapshots.test_combined_damages import OTHER, cluster, log, problem, ways_out
@@ -111,3 +113,9 @@ def test_a_log_that_was_set_aside_of_a_topic_that_does_not_exist_is_kept() -> No
     snapshot = alone()
     snapshot["brokers"]["3"]["set_aside"] = {f"gone-0.{'a' * 32}-stray": log(OTHER)}
     assert ways_out(snapshot)["log-set-aside"].startswith("keep the directory")
+
+
+def test_a_series_says_that_its_snapshots_have_different_cluster_ids() -> None:
+    sources = [json.dumps(alone("3.6.2") | {"cluster_id": identity}).encode() for identity in ("one", "two")]
+    (series,) = read_series(sources)
+    assert any("two clusters, or ZooKeeper's data was lost or replaced" in one for one in series.facts)

@@ -51,6 +51,12 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
                 "has lost writes."
             )
             found.setdefault(("order", 0), Noticed(place, text))
+        if None not in (before.cluster_id, after.cluster_id) and before.cluster_id != after.cluster_id:
+            text = (
+                f"{shown} has the cluster id {printable(after.cluster_id, 60)}, and {earlier} before it "
+                f"{printable(before.cluster_id, 60)}: they are of two clusters, or ZooKeeper's data was lost or replaced."
+            )
+            found.setdefault(("cluster", 0), Noticed(place, text))
         if was and now and life == same:
             if was.topic_id and not now.topic_id and was.partitions.keys() == now.partitions.keys():
                 text = f"{shown} has no id of {topic_label(topic)}, and no partition more than {earlier}: {BY_HAND}"
