@@ -53,7 +53,7 @@ def replica_id_matches_zookeeper(cluster: Cluster, broker: Broker, topic: Topic,
 def down_replica_fits(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> bool:
     """The log of a replica on a broker that is down is of the topic: by its id, and by its records."""
     znode, replica = cluster.zookeeper.topics[topic], cluster.replica_of(broker, topic, partition)
-    premise(partition < znode.partition_count and not cluster.is_up(broker))
+    premise(partition < znode.partition_count and not cluster.is_up(broker) and not znode.deletion_requested)
     premise(broker in znode.assignments[partition].replicas)
     if znode.topic_id is not None and replica.file_topic_id not in (None, znode.topic_id):
         return False

@@ -33,6 +33,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
 )
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
+    LATER_IDS,
     brokers,
     each,
     epochs_ahead,
@@ -59,6 +60,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lagging_members,
     last_copies_aside,
     latest_logs,
+    members_lacking_records,
     newest_logs,
     same_disks,
     unordered_members,
@@ -218,7 +220,7 @@ class Advice:
         ):
             made = evolve(made, way_out=made.way_out.replace("start the broker or delete /controller", OUT_OF_ISR))
         if kind in (*OF_STATES, kinds.RECORDS_ELSEWHERE):
-            made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {kinds.LATER_IDS}")
+            made = evolve(made, way_out=f"{made.way_out}; if ZooKeeper was restored from a backup, {LATER_IDS}")
         if made.acts & Act.START:
             made = evolve(made, way_out=self._starting(made.way_out))
         if kind in (kinds.ISR_REPEATS, kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_IGNORES_STATE):
@@ -713,9 +715,10 @@ class Advice:
                 isr = topic.states[number].isr if number in topic.states else ()
                 failed = offline_replicas(self.capture, topic, number)
                 removed = topic.moving[number].removing if number in topic.moving else ()
-                is_led = any(self.capture.brokers[m].alive and m not in failed for m in isr)
+                live = {m for m in isr if self.capture.brokers[m].alive and m not in failed}
+                is_led = not live <= members_lacking_records(self.capture, topic, number).keys()
                 for b in gone if isr else ():
-                    if b in isr and not is_led:
+                    if b in isr and not live:
                         lost[topic.name, number] = topic, number
                     elif b in replicas and not is_led:
                         spare.add(b)  # what the ISR had may be left on its disk only
@@ -1184,7 +1187,7 @@ class Advice:
             yield (
                 f"if ZooKeeper was restored from a backup of before the logs of {names}, write before a broker starts "
                 f"the id {identity}, which they have, into the znode of {topic_label(name)}, and "
-                f"{each(wanted, 'this state', 'these states')}: {_states(wanted)}; {kinds.LATER_IDS}; if the logs are "
+                f"{each(wanted, 'this state', 'these states')}: {_states(wanted)}; {LATER_IDS}; if the logs are "
                 f"of an earlier topic of the name, move {names} away while their brokers are stopped"
             )
 
@@ -1623,7 +1626,7 @@ class Advice:
             if not any(self.capture.brokers[int(b)].alive for b in hosts.split()) and not is_lost:
                 yield (
                     f"keep {on}. If the topic was not deleted on purpose, write before a broker starts, from a backup "
-                    f"of ZooKeeper or else by the logs: {kinds.TOPIC_BY_LOGS}; {kinds.LATER_IDS}. Otherwise move the "
+                    f"of ZooKeeper or else by the logs: {kinds.TOPIC_BY_LOGS}; {LATER_IDS}. Otherwise move the "
                     "directories away"
                 )
             elif is_lost:

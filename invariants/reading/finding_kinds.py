@@ -7,6 +7,7 @@ from enum import IntFlag, auto
 from attrs import evolve
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
+from kwalk.model.kafka.snapshots.diagnosis import LATER_IDS
 from kwalk.model.language.inspection import FindingKind, Severity
 
 
@@ -401,11 +402,6 @@ STATE_BY_LOGS = (
     "with a controller_epoch of 0, a leader_epoch above those of the logs, and as leader and only ISR member the "
     "broker whose last record has the highest leader epoch, and of several the one whose log ends last"
 )
-LATER_IDS = (
-    "before brokers start, write a block above all producer ids that were given into /latest_producer_id_block: the "
-    "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
-)
-"""What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
 TOPIC_BY_LOGS = (
     "the configuration of each topic in /config/topics, as retention.ms, or cleanup.policy=compact of "
     "__consumer_offsets: without it the brokers' own retention deletes the records; its znode, with the replicas and "

@@ -70,6 +70,8 @@ from kwalk.model.kafka.snapshots.diagnosis import (
 from kwalk.model.kafka.snapshots.initial_state import focus_on
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members
 from kwalk.model.kafka.snapshots.procedures import (
+    ELECT,
+    ELECT_AFTER,
     LOSSY,
     REPAIR_DISK,
     REPLACE_DISK,
@@ -131,12 +133,15 @@ PHRASES = {
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
     "replica_is_online": "a replica on a failed disk",
+    "running_broker_is_registered": "a running broker that is not in /brokers/ids",
+    "cluster_has_a_controller": "no controller",
+    "controller_lives": "a controller that does not run",
     "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",
 }
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
-WITH_OWN_DISK = ("restart-without-metadata-files ", "move-directories")
+WITH_OWN_DISK = ("restart-without-metadata-files ", "move-directories", ELECT_AFTER)
 """How the names of steps begin that change something on the disk of a broker, and start it."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
@@ -512,15 +517,21 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         kept = tuple(one for one in first.procedures if one.name not in saving | empty)
-        left = _losing(evolve(first, procedures=kept, what_ifs=(), notes=()), parts)
+        left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
         for begin in GONE:
             given_up = _named(first, begin)
             if given_up:
                 procedures = tuple(one for one in _without_gone(first, begin) if not one.name.startswith(START_BROKER))
-                left = evolve(first, procedures=procedures, what_ifs=(), notes=())
+                left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
+
+
+def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:
+    """Return steps without elections that pass over a broker which is down, and has more records than the ISR."""
+    topics = {one.name.split()[1] for one in procedures if one.name.startswith(ELECT_AFTER)}
+    return tuple(one for one in procedures if not (one.name.startswith(ELECT) and one.name.split()[1] in topics))
 
 
 def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:

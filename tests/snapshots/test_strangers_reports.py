@@ -10,7 +10,8 @@ import pytest
 from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee, plan_recovery
-from tests.snapshots.test_combined_damages import OTHER, cluster, log, problem, ways_out
+from tests.snapshots.test_combined_damages import OTHER, cluster, log, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import names as names_of
 from tests.snapshots.test_migrating import names
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import answers, erased, state
@@ -119,3 +120,51 @@ def test_a_series_says_that_its_snapshots_have_different_cluster_ids() -> None:
     sources = [json.dumps(alone("3.6.2") | {"cluster_id": identity}).encode() for identity in ("one", "two")]
     (series,) = read_series(sources)
     assert any("two clusters, or ZooKeeper's data was lost or replaced" in one for one in series.facts)
+
+
+SHORT = {"files": {f"{0:020}.log": 1000, f"{45:020}.log": 0}, "recovery_point": 45, "high_watermark": 45}
+
+
+def test_a_broker_is_not_given_up_while_the_live_isr_member_lacks_records() -> None:
+    snapshot = alone("3.6.2")
+    state(snapshot)["isr"] = [1, 2]
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] |= SHORT
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] |= {"recovery_point": 70, "high_watermark": 60}
+    down(snapshot, 1)
+    assert "live ISR members have what was acknowledged" not in ways_out(snapshot)["broker-down"]
+
+
+def test_an_unclean_election_waits_for_a_broker_that_has_more_than_the_isr() -> None:
+    """Brokers 1 and 2 are down; 2 has records that 1, the only ISR member, lacks, and broker 3 lives."""
+    snapshot = alone("3.6.2")
+    state(snapshot).update(leader=-1, isr=[1], leader_epoch=6)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] |= SHORT
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] |= {"recovery_point": 70, "high_watermark": 60}
+    down(snapshot, 1, 2)
+    lossy = [one for one in problem(snapshot).alternatives if one.premise.endswith("acknowledged records may be lost")]
+    elections = [{name for name in names_of(one) if name.startswith("elect-unclean")} for one in lossy]
+    assert {"elect-unclean-after-start orders 2"} in elections
+    gone = [one for one in lossy if "gone for good" in one.premise and "2" in one.premise]
+    assert not any("elect-unclean-after-start orders 2" in names_of(one) for one in gone)
+
+
+def test_a_plan_for_a_restored_zookeeper_says_that_producer_ids_rise() -> None:
+    snapshot = alone("3.6.2")
+    state(snapshot)["leader_epoch"] = 2
+    before = procedure(problem(snapshot), "write-states").before
+    assert isinstance(before, str) and "/latest_producer_id_block" in before
+
+
+def test_a_topic_that_is_deleted_needs_no_id() -> None:
+    snapshot = alone("3.6.2")
+    snapshot["delete_topics"] = ["orders"]
+    snapshot["topics"]["orders"]["znode"].pop("topic_id")
+    stop(snapshot, 3)
+    assert (
+        "another topic id than" not in foreseen(snapshot).split("If the controller fails over")[1].split("leaves")[-1]
+    )
+
+
+def test_a_broker_that_registers_again_is_foreseen_in_words() -> None:
+    snapshot = erased() | {"broker_ids": [2, 3], "controller": 2}
+    assert "a running broker that is not in /brokers/ids" in foreseen(snapshot)

@@ -37,6 +37,11 @@ MOST = 8
 
 MOST_NAMES = 5
 """How many names a sentence has."""
+LATER_IDS = (
+    "before brokers start, write a block above all producer ids that were given into /latest_producer_id_block: the "
+    "first record of a producer that gets an id again is taken for a duplicate, acknowledged, and lost"
+)
+"""What a ZooKeeper that has gone back needs: seen on 3.9.0 (UnifiedLog.analyzeAndValidateProducerState)."""
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -54,7 +54,7 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
         if None not in (before.cluster_id, after.cluster_id) and before.cluster_id != after.cluster_id:
             text = (
                 f"{shown} has the cluster id {printable(after.cluster_id, 60)}, and {earlier} before it "
-                f"{printable(before.cluster_id, 60)}: they are of two clusters, or ZooKeeper's data was lost or replaced."
+                f"{printable(before.cluster_id, 60)}: two clusters, or ZooKeeper's data was lost or replaced."
             )
             found.setdefault(("cluster", 0), Noticed(place, text))
         if was and now and life == same:

@@ -17,8 +17,8 @@ from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import (
+    LATER_IDS,
     disks_of_others,
     each,
     last_epochs,
@@ -26,7 +26,15 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     other_topic_of,
     sentence,
 )
-from kwalk.model.kafka.snapshots.lineage import end_of, is_in_use, last_copies_aside, lost_records, same_disks
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.kafka.snapshots.lineage import (
+    end_of,
+    is_in_use,
+    last_copies_aside,
+    lost_records,
+    members_lacking_records,
+    same_disks,
+)
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import DELETION_ENDS, ClusterPart
 from kwalk.model.language.recovery import Move, Procedure, WhatIf
@@ -62,7 +70,9 @@ WITHOUT_NEWEST = "write-states-without-newest"
 REPLACE_DISK = "replace-disk "
 START_EMPTY = "start-empty-broker "
 """How the names of steps begin that start a broker with empty disks in the place of one that is down."""
-LOSSY = ("elect-unclean", START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
+ELECT, ELECT_AFTER = "elect-unclean ", "elect-unclean-after-start "
+"""How the names of steps begin that elect leaders outside of the ISR, and those that start brokers before."""
+LOSSY = (ELECT, ELECT_AFTER, START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
@@ -119,6 +129,7 @@ class Catalogue:
             *(self._set_id(*pair) for pair in self._same_disk().items()),
             *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
+            *(self._elect_unclean(topic, more) for topic in self.topics if (more := self._down_with_more(topic))),
             *(self._restart((b,)) for b in live),
             *([self._restart(live)] if len(live) > 1 else []),
             *self._removals(),
@@ -305,7 +316,8 @@ class Catalogue:
             self._in_each_part(moves),
             cost=cost,
             commands=tuple(command for state in states for command in state.commands),
-            before=f"{f'{idle}another one); ' * (not is_led)}{shown}",
+            before=f"{f'{idle}another one); ' * (not is_led)}{shown}"
+            + f"; if ZooKeeper was restored from a backup, {LATER_IDS}" * any(part.is_behind for part in parts),
             after="go on at once: brokers are not informed of a state before a controller reads it",
             risk="records that the new leader lacks are lost: the other replicas truncate their logs to its log; "
             f"{'-v' if parts[0].has_state else 'create'} refuses to overwrite what another client has written",
@@ -612,11 +624,16 @@ class Catalogue:
             starts=frozenset({str(earlier)}),
         )
 
-    def _elect_unclean(self, topic: Topic) -> Procedure:
-        """Return the step that elects the replicas with the longest logs, while live ones before them are stopped."""
-        orders = self._live_orders(topic)
+    def _elect_unclean(self, topic: Topic, started: Sequence[int] = ()) -> Procedure:
+        """Return the step that elects the replicas with the longest logs, while live ones before them are stopped.
+
+        Args:
+            topic: The topic.
+            started: Brokers that are down, and start before it: they have records that ISR members lack.
+        """
+        orders = self._live_orders(topic, started)
         live = {n: order for n, order in orders.items() if order}
-        wanted = {n: max(order, key=partial(self._length, topic, n)) for n, order in live.items()}
+        wanted = {n: max(order, key=lambda b: (b in started, self._length(topic, n, b))) for n, order in live.items()}
         before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
         stopped = [] if before & set(wanted.values()) else sorted(before)
 
@@ -624,18 +641,25 @@ class Catalogue:
             own = part.topic.name == topic.name
             keys = tuple(f"elect_unclean({c}, 0, 0)" for c in range(len(part.observed.brokers)))
             elect = Move((keys,)) if own else NOTHING
-            return (*(_stop(part, b) for b in stopped), elect, *(_start(part, b) for b in stopped))
+            starts = [_start(part, b) for b in started]
+            return (*starts, *(_stop(part, b) for b in stopped), elect, *(_start(part, b) for b in stopped))
 
         label = topic_label(topic.name)
+        begin = (
+            f"Start {brokers_in_words(started)}, which have more records than the ISR; then elect"
+            if started
+            else "Elect"
+        )
         elect = "bin/kafka-leader-election.sh --bootstrap-server BROKER --election-type UNCLEAN"
         elected = {n: next(b for b in order if b not in stopped) for n, order in live.items()}
         while_stopped = f" while {brokers_in_words(stopped)} {'is' if len(stopped) == 1 else 'are'} stopped"
         return Procedure(
-            " ".join((f"elect-unclean {label}", *map(str, stopped))),
-            f"Elect leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
+            " ".join((f"{ELECT_AFTER if started else ELECT}{label}", *map(str, (*started, *stopped)))),
+            f"{begin} leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
             self._in_each_part(moves),
-            cost=10 + len(stopped),
+            cost=10 + len(started) + len(stopped),
             commands=(
+                *(f"{START[0]}   # on broker {b}" for b in started),
                 *(stop_script(f"on broker {b}") for b in stopped),
                 *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(orders)),
                 *(f"{START[0]}   # on broker {b}" for b in stopped),
@@ -652,12 +676,21 @@ class Catalogue:
                     "records that a new leader lacks are lost",
                 )
             ),
+            starts=frozenset(map(str, started)),
         )
 
-    def _live_orders(self, topic: Topic) -> dict[int, list[int]]:
+    def _down_with_more(self, topic: Topic) -> list[int]:
+        """Return the brokers that are down and have records that members of an ISR without a live one lack."""
+        found: set[int] = set()
+        for number in self._live_orders(topic):
+            lacking = members_lacking_records(self.capture, topic, number)
+            found.update(b for having in lacking.values() for b in having if b not in topic.states[number].isr)
+        return sorted(b for b in found if not self.capture.brokers[b].alive)
+
+    def _live_orders(self, topic: Topic, started: Sequence[int] = ()) -> dict[int, list[int]]:
         """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
         found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
-        live = {n: self._online(topic, n) for n in sorted(found & topic.states.keys())}
+        live = {n: self._online(topic, n) | {*started} for n in sorted(found & topic.states.keys())}
         leaderless = [n for n, online in live.items() if online.isdisjoint(topic.states[n].isr)]
         return {n: [b for b in topic.partitions.get(n, ()) if b in live[n]] for n in leaderless}
 
