@@ -133,7 +133,6 @@ PHRASES = {
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
     "replica_is_online": "a replica on a failed disk",
-    "running_broker_is_registered": "a running broker that is not in /brokers/ids",
     "cluster_has_a_controller": "no controller",
     "controller_lives": "a controller that does not run",
     "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",

@@ -167,4 +167,4 @@ def test_a_topic_that_is_deleted_needs_no_id() -> None:
 
 def test_a_broker_that_registers_again_is_foreseen_in_words() -> None:
     snapshot = erased() | {"broker_ids": [2, 3], "controller": 2}
-    assert "a running broker that is not in /brokers/ids" in foreseen(snapshot)
+    assert "running_broker_is_registered" not in foreseen(snapshot)
