@@ -534,7 +534,7 @@ class Catalogue:
         others = f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
         return others + f"; unclean.leader.election.enable is false for {listed(alone)}" * bool(alone)
 
-    def _led_alone(self, brokers: Sequence[int]) -> list[str]:
+    def _led_alone(self, stopped: Sequence[int]) -> list[str]:
         """Return the partitions of which one of some brokers is the only live ISR member, beside live replicas."""
         known = [
             (f"{topic_label(topic.name)}-{n}", self._online(topic, n), topic.partitions.get(n, ()), state.isr)
@@ -544,7 +544,7 @@ class Catalogue:
         return [
             name
             for name, online, replicas, isr in known
-            if len(members := online & {*isr}) == 1 and members <= {*brokers} and online & {*replicas} - members
+            if len(members := online & {*isr}) == 1 and members <= {*stopped} and online & {*replicas} - members
         ]
 
     def _replace_disk(self, broker: int) -> Procedure:
@@ -624,16 +624,16 @@ class Catalogue:
             starts=frozenset({str(earlier)}),
         )
 
-    def _elect_unclean(self, topic: Topic, started: Sequence[int] = ()) -> Procedure:
+    def _elect_unclean(self, topic: Topic, first: Sequence[int] = ()) -> Procedure:
         """Return the step that elects the replicas with the longest logs, while live ones before them are stopped.
 
         Args:
             topic: The topic.
-            started: Brokers that are down, and start before it: they have records that ISR members lack.
+            first: Brokers that are down, and start before: they have records that ISR members lack.
         """
-        orders = self._live_orders(topic, started)
+        orders = self._live_orders(topic, first)
         live = {n: order for n, order in orders.items() if order}
-        wanted = {n: max(order, key=lambda b: (b in started, self._length(topic, n, b))) for n, order in live.items()}
+        wanted = {n: max(order, key=lambda b: (b in first, self._length(topic, n, b))) for n, order in live.items()}
         before = {b for n, order in live.items() for b in order[: order.index(wanted[n])]}
         stopped = [] if before & set(wanted.values()) else sorted(before)
 
@@ -641,25 +641,20 @@ class Catalogue:
             own = part.topic.name == topic.name
             keys = tuple(f"elect_unclean({c}, 0, 0)" for c in range(len(part.observed.brokers)))
             elect = Move((keys,)) if own else NOTHING
-            starts = [_start(part, b) for b in started]
-            return (*starts, *(_stop(part, b) for b in stopped), elect, *(_start(part, b) for b in stopped))
+            stops, starts = ([do(part, b) for b in stopped] for do in (_stop, _start))
+            return (*(_start(part, b) for b in first), *stops, elect, *starts)
 
         label = topic_label(topic.name)
-        begin = (
-            f"Start {brokers_in_words(started)}, which have more records than the ISR; then elect"
-            if started
-            else "Elect"
-        )
         elect = "bin/kafka-leader-election.sh --bootstrap-server BROKER --election-type UNCLEAN"
         elected = {n: next(b for b in order if b not in stopped) for n, order in live.items()}
         while_stopped = f" while {brokers_in_words(stopped)} {'is' if len(stopped) == 1 else 'are'} stopped"
         return Procedure(
-            " ".join((f"{ELECT_AFTER if started else ELECT}{label}", *map(str, (*started, *stopped)))),
-            f"{begin} leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
+            " ".join((f"{ELECT_AFTER if first else ELECT}{label}", *map(str, (*first, *stopped)))),
+            f"{_beginning(first)} leaders of topic {label} that are not in the ISR{while_stopped if stopped else ''}.",
             self._in_each_part(moves),
-            cost=10 + len(started) + len(stopped),
+            cost=10 + len(first) + len(stopped),
             commands=(
-                *(f"{START[0]}   # on broker {b}" for b in started),
+                *(f"{START[0]}   # on broker {b}" for b in first),
                 *(stop_script(f"on broker {b}") for b in stopped),
                 *(f"{elect} --topic {shlex.quote(label)} --partition {n}" for n in sorted(orders)),
                 *(f"{START[0]}   # on broker {b}" for b in stopped),
@@ -676,7 +671,7 @@ class Catalogue:
                     "records that a new leader lacks are lost",
                 )
             ),
-            starts=frozenset(map(str, started)),
+            starts=frozenset(map(str, first)),
         )
 
     def _down_with_more(self, topic: Topic) -> list[int]:
@@ -687,10 +682,10 @@ class Catalogue:
             found.update(b for having in lacking.values() for b in having if b not in topic.states[number].isr)
         return sorted(b for b in found if not self.capture.brokers[b].alive)
 
-    def _live_orders(self, topic: Topic, started: Sequence[int] = ()) -> dict[int, list[int]]:
+    def _live_orders(self, topic: Topic, first: Sequence[int] = ()) -> dict[int, list[int]]:
         """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
         found = {n for part in self.parts if part.topic.name == topic.name for n in part.partitions}
-        live = {n: self._online(topic, n) | {*started} for n in sorted(found & topic.states.keys())}
+        live = {n: self._online(topic, n) | {*first} for n in sorted(found & topic.states.keys())}
         leaderless = [n for n, online in live.items() if online.isdisjoint(topic.states[n].isr)]
         return {n: [b for b in topic.partitions.get(n, ()) if b in live[n]] for n in leaderless}
 
@@ -992,6 +987,12 @@ class StateToWrite:
 
     leader_epoch: int
     commands: tuple[str, ...]
+
+
+def _beginning(first: Sequence[int]) -> str:
+    """Return how an unclean election begins, before which brokers start."""
+    has = each(first, "has", "have")
+    return f"Start {brokers_in_words(first)}, which {has} records that the ISR lacks; then elect" if first else "Elect"
 
 
 def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int) -> StateToWrite:
