@@ -45,6 +45,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     other_topic_of,
     refused_at_start,
     sent_id,
+    served_as,
     served_without_state,
     skips_older_versions,
 )
@@ -213,6 +214,8 @@ class Advice:
             disk = "see whether the ISR member's disk has failed (kafka-log-dirs.sh --describe): no election helps then"
             made = evolve(made, cause=f"{made.cause}; or a disk has failed, which no answer of a broker shows")
             made = evolve(made, way_out=f"{disk}; otherwise {made.way_out}")
+        if kind is kinds.EMPTY_ISR and all(self._leads_on(one) for one in seen):
+            made = evolve(made, title=kinds.LEADS_WITHOUT_ISR, now=kinds.AS_THE_LEADER_KNOWS)
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
             made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out)  # another partition has its only log on such a disk
         if kind is kinds.DEAD_IN_ISR and any(
@@ -245,6 +248,12 @@ class Advice:
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
         state = topic.states.get(number) or served_without_state(self.capture, topic, number)
         return state is not None and state.leader is not None and self.capture.brokers[state.leader].alive
+
+    def _leads_on(self, one: Observation) -> bool:
+        """Whether the leader in the state of a partition answers that it leads, at the leader epoch of the state."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        state, served = topic.states[number], served_as(self.capture, topic, number)
+        return served is not None and (served.leader, served.leader_epoch) == (state.leader, state.leader_epoch)
 
     def _later_tool(self) -> str:
         """Return whose tool can change a reassignment that is in progress: not that of 2.5."""

@@ -384,6 +384,11 @@ EMPTY_ISR = FindingKind(
     cause="the state znode was written by hand, or the last ISR member's disk failed while unclean elections are off",
     acts=Act.FAIL_OVER,
 )
+LEADS_WITHOUT_ISR = "the ISR is empty, and the leader leads on"
+AS_THE_LEADER_KNOWS = (
+    "producers and consumers go on, acks=all by the ISR that the leader has in memory; changes of the ISR fail"
+)
+"""What an empty ISR is, and does, while the leader of the state leads."""
 DIVERGED = FindingKind(
     "replicas-diverged",
     BROKEN,

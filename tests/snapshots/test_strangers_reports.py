@@ -168,3 +168,16 @@ def test_a_topic_that_is_deleted_needs_no_id() -> None:
 def test_a_broker_that_registers_again_is_foreseen_in_words() -> None:
     snapshot = erased() | {"broker_ids": [2, 3], "controller": 2}
     assert "running_broker_is_registered" not in foreseen(snapshot)
+
+
+def test_a_leader_that_leads_on_beside_an_empty_isr_is_no_outage() -> None:
+    snapshot = alone("3.6.2")
+    state(snapshot)["isr"] = []
+    answers(snapshot)
+    one = found(snapshot)["empty-isr"]
+    assert (
+        one.kind.title == "the ISR is empty, and the leader leads on"
+        and "producers and consumers go on" in one.kind.now
+    )
+    answers(snapshot, leader=2)
+    assert found(snapshot)["empty-isr"].kind.title.startswith("no leader")
