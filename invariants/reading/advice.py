@@ -251,7 +251,7 @@ class Advice:
 
     def _leads_on(self, one: Observation) -> bool:
         """Whether the leader in the state of a partition answers that it leads, at the leader epoch of the state."""
-        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         state, served = topic.states[number], served_as(self.capture, topic, number)
         return served is not None and (served.leader, served.leader_epoch) == (state.leader, state.leader_epoch)
 
