@@ -582,6 +582,8 @@ class _Rollback:
         )
 
     def _second_roll(self) -> Procedure:
+        down = [broker.id for broker in self.capture.hosts if not broker.alive]
+        later = (f"# {brokers_in_words(down)}, down in the snapshot: with these settings at the next start, too",)
         return Procedure(
             "restart-without-migration",
             f"Restart {brokers_in_words(self.brokers)}, one after the other, without the migration.",
@@ -595,6 +597,7 @@ class _Rollback:
                 "# in config/server.properties: no zookeeper.metadata.migration.enable, no controller.quorum.*, no",
                 "# controller.listener.names",
                 *START,
+                *(later if down else ()),
             ),
             before="a broker is ZooKeeper's controller, controller_epoch in no state znode is above /controller_epoch "
             "(`zkCli.sh -server ZK get …/partitions/N/state`), and no partition is under-replicated",

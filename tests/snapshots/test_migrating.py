@@ -861,6 +861,16 @@ def test_a_rollback_is_not_planned_where_zookeeper_lacks_something_or_a_broker_i
     assert down.alternatives == () and any("a broker is down" in note for note in down.notes)
 
 
+def test_a_broker_without_replicas_that_is_down_starts_without_the_migration_later() -> None:
+    cluster = taken_logs(ROLLBACK)
+    roots = [{**root, "broker_id": 4} for root in cluster["brokers"]["2"]["log_dirs"]]
+    cluster["brokers"]["4"] = {**cluster["brokers"]["2"], "alive": False, "dirs": {}, "log_dirs": roots}
+    cluster["brokers"]["4"]["metadata_cache"] = None
+    (rollback,) = recovery_problem(json.dumps(cluster).encode()).alternatives
+    assert rollback.procedures[-1].name == "restart-without-migration"
+    assert rollback.procedures[-1].commands[-1].startswith("# broker 4, down in the snapshot: with these settings")
+
+
 def test_no_step_does_anything_to_a_topic_that_no_model_has() -> None:
     """Six partitions of topic wide differ: what the restart of KRaft's controller writes of them is not looked at."""
     cluster = dual_write()
