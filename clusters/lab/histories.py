@@ -18,7 +18,7 @@ from typing import Any
 
 from attrs import Factory, define, field, frozen
 
-from kwalk.clusters.lab.cluster import LOGS, Lab
+from kwalk.clusters.lab.cluster import LOGS, Lab, serves
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import Write, ZooKeeperError, create, delete, set_data
 from kwalk.model.language import KwalkError
@@ -509,9 +509,22 @@ def _probed_snapshot(hands: FuzzHands, label: str, path: Path, *, probes: bool =
     extra: dict[str, Any] = {"at_rest": is_at_rest}
     if probes:
         there = [topic for topic in hands.topics if topic not in _deleting(lab) and lab.topic(topic)]
-        extra["probe"] = {topic: lab.probe_anywhere(topic, seconds=PROBE_SECONDS) for topic in there}
+        extra["probe"] = {topic: probed_twice(lab, topic) for topic in there}
     extra["changed"] = _fingerprint(hands) != before
     save(path, json.dumps({**taken, "extra": extra}, indent=1).encode())
+
+
+def probed_twice(lab: Lab, topic: str) -> dict[str, Any]:
+    """Probe the partitions of a topic, and once more those that do not serve.
+
+    A follower whose fetch was refused, as of a topic that was created again, waits for a second before the next one
+    (replica.fetch.backoff.ms), and on a busy machine for longer.
+    """
+    first = lab.probe_anywhere(topic, seconds=PROBE_SECONDS)
+    if all(map(serves, first.values())):
+        return first
+    second = lab.probe_anywhere(topic, seconds=PROBE_SECONDS)
+    return {number: probe if serves(probe) else second.get(number, probe) for number, probe in first.items()}
 
 
 def _keep_logs(hands: FuzzHands, folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from kwalk.clusters.lab import cluster, histories
 from kwalk.clusters.lab.cluster import Lab, LabBroker
-from kwalk.clusters.lab.histories import FuzzHands, draw_history
+from kwalk.clusters.lab.histories import FuzzHands, draw_history, probed_twice
 from kwalk.clusters.metadata import Metadata, PartitionMetadata, TopicMetadata
 
 SERVED = {"ok": True, "error": "NONE", "n": 1}
@@ -117,7 +117,9 @@ def test_a_snapshot_keeps_the_probes_of_topics_that_are_not_deleted(tmp_path, mo
         capture=lambda label, topic: {"label": label, "topic": topic, "extra": {}},
         topic=lambda name: {} if name == "h1-c" else {"partitions": {}},
         zk=SimpleNamespace(children=lambda path: ["h1-b"]),
-        probe_anywhere=lambda topic, seconds: {"0": topic},
+        probe_anywhere=lambda topic, seconds: {
+            "0": {"produce": {"ok": True}, "consume": {"ok": True, "n": 1, "last": topic}}
+        },
     )
     hands = FuzzHands(lab, "h1-a", topics=("h1-a", "h1-b", "h1-c"))
     histories._probed_snapshot(hands, "label", tmp_path / "01.json")
@@ -126,7 +128,20 @@ def test_a_snapshot_keeps_the_probes_of_topics_that_are_not_deleted(tmp_path, mo
     assert json.loads((tmp_path / "02.json").read_text())["extra"] == {"at_rest": True, "changed": False}
     found = json.loads((tmp_path / "01.json").read_text())
     assert found["topic"] == "h1-?"
-    assert found["extra"] == {"probe": {"h1-a": {"0": "h1-a"}}, "at_rest": True, "changed": True}
+    assert {topic: probe["0"]["consume"]["last"] for topic, probe in found["extra"]["probe"].items()} == {
+        "h1-a": "h1-a"
+    }
+    assert (found["extra"]["at_rest"], found["extra"]["changed"]) == (True, True)
+
+
+def test_a_partition_that_does_not_serve_is_probed_once_more():
+    """A follower whose fetch was refused waits for a second."""
+    served, refused = ({"produce": {"ok": ok}, "consume": {"ok": ok, "n": 1}} for ok in (True, False))
+    answers = [{"0": served, "1": refused, "2": refused}, {"0": refused, "1": served}]
+    lab = SimpleNamespace(probe_anywhere=lambda topic, seconds: answers.pop(0))
+    assert probed_twice(lab, "t") == {"0": served, "1": served, "2": refused}
+    answers = [{"0": served}]
+    assert probed_twice(lab, "t") == {"0": served} and not answers
 
 
 def test_a_broker_that_is_not_down_is_not_started():
