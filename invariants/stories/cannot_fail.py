@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.invariants import (
     compacted_transactions,
     groups,
+    network_stop,
     partition_locks,
     partitions,
     producer_state,
@@ -36,6 +37,7 @@ CANNOT_FAIL: tuple[tuple[Property, dict[str, int], str], ...] = (
     (compacted_transactions.needless_markers_go, {}, "before KAFKA-14055 a marker goes with a record of its key"),
     (producer_state.replication_continues, {}, "since KAFKA-6003 a follower appends what its leader has"),
     (write_errors.end_offset_is_that_of_the_file, {}, "before KAFKA-10778 appends follow a write that has failed"),
+    (network_stop.broker_knows_whom_to_ask, {}, "since KAFKA-9189 a broker has been told which one is the controller"),
     (partition_locks.appends_end, {}, "but in 2.1.0 a thread has the lock of one partition at a time (KAFKA-7697)"),
     (storage.append_does_not_fail, {}, "in this release a roll replaces an empty active segment (KAFKA-6388)"),
 )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from kwalk.invariants import cleaner_buffers as buffers
 from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
+from kwalk.invariants import delayed_requests as requests
 from kwalk.invariants import empty_batches as empties
 from kwalk.invariants import fetcher_threads as fetchers
 from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
+from kwalk.invariants import idle_fetcher as idle
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
+from kwalk.invariants import network_stop as network_stops
 from kwalk.invariants import partition_locks as append_locks
 from kwalk.invariants import producer_state as producers
 from kwalk.invariants import replica_lag as lags
@@ -22,6 +25,7 @@ from kwalk.model.kafka.storage import (
     cleaner_buffers,
     cleaner_rate,
     compacted_transactions,
+    delayed_requests,
     disk_crashes,
     domains,
     dynamic_broker_config,
@@ -29,6 +33,7 @@ from kwalk.model.kafka.storage import (
     failed_starts,
     fetcher_thread,
     future_log,
+    idle_fetcher,
     leader_epochs,
     leadership,
     log,
@@ -38,6 +43,7 @@ from kwalk.model.kafka.storage import (
     log_deletion,
     log_loading,
     log_recreation,
+    network_stop,
     partition_locks,
     producer_state,
     replica_lag,
@@ -52,14 +58,17 @@ from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.cleaner_buffers import BufferedCleaning
 from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
+from kwalk.model.kafka.storage.delayed_requests import WaitingRequest
 from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
 from kwalk.model.kafka.storage.fetcher_thread import FetcherPartitions
 from kwalk.model.kafka.storage.future_log import MovingReplica
+from kwalk.model.kafka.storage.idle_fetcher import IdleFetcher
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
 from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
+from kwalk.model.kafka.storage.network_stop import NetworkOfBroker
 from kwalk.model.kafka.storage.partition_locks import PartitionLocks
 from kwalk.model.kafka.storage.producer_state import ProducerLog
 from kwalk.model.kafka.storage.replica_lag import FollowerLag
@@ -1369,6 +1378,84 @@ APPENDS_AMID_CHANGES = Scenario(
     variants=versions.FORMAT_VARIANTS,
     source="Partition.leaderIsrUpdateLock; KAFKA-7697",
 )
+REQUESTS_THAT_WAIT = Scenario(
+    name="requests-that-wait",
+    story="A request waits for replicas, of which the last one fetches as threads look at it, or its own is deleted.",
+    state=WaitingRequest,
+    actions=(
+        delayed_requests.send,
+        delayed_requests.fetch_some,
+        delayed_requests.fetch_all,
+        delayed_requests.stop_replica,
+        delayed_requests.look,
+        delayed_requests.unlock,
+    ),
+    properties=(
+        requests.due_request_is_answered,
+        requests.request_is_answered_when_it_is_due,
+        requests.request_has_one_thread,
+        requests.thread_looks_before_it_keeps_the_lock,
+        requests.lock_is_given_back,
+        requests.request_becomes_due_once,
+        requests.two_threads_are_at_a_request,
+    ),
+    bounds={"checkers": 2},
+    variants=versions.VARIANTS,
+    source="DelayedOperation; KAFKA-6653, KAFKA-9198",
+)
+FETCHES_FROM_A_FOLLOWER = REQUESTS_THAT_WAIT.varied(
+    name="fetches-from-a-follower",
+    story="A consumer asks the leader, which names a follower; or it waits there for records that are to come.",
+    actions=(
+        delayed_requests.send,
+        delayed_requests.fetch_from_leader,
+        delayed_requests.follow,
+        delayed_requests.look,
+    ),
+    properties=(
+        requests.due_request_is_answered,
+        requests.request_is_answered_when_it_is_due,
+        requests.thread_looks_before_it_keeps_the_lock,
+        requests.lock_is_given_back,
+        requests.request_becomes_due_once,
+    ),
+    variants=versions.FOLLOWER_FETCH_VARIANTS,
+    source="KIP-392; KAFKA-13767, KAFKA-14334",
+)
+STOP_THAT_ASKS = Scenario(
+    name="stop-that-asks-the-controller",
+    story="A broker starts, or fails to; it is stopped while ZooKeeper or the controller may be away.",
+    state=NetworkOfBroker,
+    actions=actions_of(network_stop),
+    properties=(
+        network_stops.broker_ends,
+        network_stops.stop_asks_for_other_leaders,
+        network_stops.phases_are_in_order,
+        network_stops.controller_moves_leaders,
+        network_stops.controller_needs_zookeeper,
+        network_stops.broker_knows_whom_to_ask,
+        network_stops.only_a_start_leaves_connections_waiting,
+        network_stops.stop_finds_zookeeper_away,
+        network_stops.stop_moves_the_leaders_at_last,
+    ),
+    bounds={"shutdown_tries": 2},
+    variants=versions.VARIANTS,
+    source="KafkaServer.shutdown, controlledShutdown; KAFKA-9189, KAFKA-9796, PR-4359",
+)
+FETCHER_WITHOUT_PARTITIONS = Scenario(
+    name="fetcher-without-partitions",
+    story="A broker comes to lead the last partition of a fetcher, which is ended amid a fetch.",
+    state=IdleFetcher,
+    actions=actions_of(idle_fetcher),
+    properties=(
+        idle.coordinator_is_told,
+        idle.request_is_handled_in_order,
+        idle.ended_fetcher_fetches_nothing,
+    ),
+    bounds={},
+    variants=versions.VARIANTS,
+    source="ReplicaManager.becomeLeaderOrFollower; KAFKA-7464",
+)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1856,4 +1943,8 @@ SCENARIOS = (
     STOP_WITHOUT_A_DELETE_DELAY,
     FETCHER_OF_TWO_PARTITIONS,
     APPENDS_AMID_CHANGES,
+    REQUESTS_THAT_WAIT,
+    FETCHES_FROM_A_FOLLOWER,
+    STOP_THAT_ASKS,
+    FETCHER_WITHOUT_PARTITIONS,
 )

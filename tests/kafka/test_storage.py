@@ -1151,6 +1151,46 @@ BROKEN = (
     ),
     (
         Broken(
+            "due_request_is_answered()",
+            "requests-that-wait",
+            "1.0",
+            "send() fetch_some(0) look(0) fetch_all(1) look(1) unlock(0)",
+            flags={"stops_check_requests": True},
+        ),
+        "2.5",
+    ),
+    (Broken("due_request_is_answered()", "requests-that-wait", "2.3.1", "send() stop_replica(0)"), "2.5"),
+    (Broken("due_request_is_answered()", "fetches-from-a-follower", "2.8.2", "fetch_from_leader()"), "3.9.0"),
+    (
+        Broken(
+            "due_request_is_answered()",
+            "fetches-from-a-follower",
+            "2.8.2",
+            "send() follow(0)",
+            flags={"redirects_are_answered": True},
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken("broker_ends()", "stop-that-asks-the-controller", "2.8.2", "start() request_stop() lose_zookeeper()"),
+        "3.7.0",
+    ),
+    (Broken("broker_ends()", "stop-that-asks-the-controller", "2.5", "connect() fail_start()"), "2.7"),
+    (
+        Broken(
+            "stop_asks_for_other_leaders()",
+            "stop-that-asks-the-controller",
+            "1.0",
+            "start() request_stop() lose_controller() ask()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken("coordinator_is_told()", "fetcher-without-partitions", "2.0", "send() lead() end_idle() receive()"),
+        "2.3.1",
+    ),
+    (
+        Broken(
             "stop_is_clean()",
             "orderly-stop",
             "0.10.1",
@@ -1374,6 +1414,10 @@ SEARCHED = (
     ("dynamic-cleaner-rate", "3.9.0"),
     ("orderly-stop", "3.9.0"),
     ("appends-amid-changes", "3.9.0"),
+    ("stop-that-asks-the-controller", "3.9.0"),
+    ("fetcher-without-partitions", "3.9.0"),
+    ("requests-that-wait", "3.9.0"),
+    ("fetches-from-a-follower", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),
     ("orderly-stop-without-a-delete-delay", "3.9.0"),
 )

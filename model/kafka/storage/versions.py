@@ -1316,6 +1316,94 @@ DELETIONS_END_WITHOUT_DELAY = version_flag(
     source="KAFKA-16588 (3.8.0): LogManager.deleteLogs",
     trials=(Trial("orderly-stop-without-a-delete-delay", ("stop_ends",)),),
 )
+CHECKS_ARE_NOT_LOST = version_flag(
+    "checks_are_not_lost",
+    "KAFKA-6653 (1.1.0): a thread that finds the lock of a waiting request taken has it checked again; since 0.11.0.2 "
+    "it gave up, and the other thread had looked too early",
+    {"0.11.0.2": False, "1.1.0": True},
+    before=True,
+    closes="a request that becomes due while a thread looks at it is answered",
+    source="KAFKA-6653 (1.1.0): DelayedOperation.maybeTryComplete",
+    trials=(
+        Trial(
+            "requests-that-wait",
+            ("due_request_is_answered",),
+            variant="1.0",
+            flags={"stops_check_requests": True},
+        ),
+    ),
+)
+STOPS_CHECK_REQUESTS = version_flag(
+    "stops_check_requests",
+    "KAFKA-9198 (2.4.0): a broker that deletes a replica checks the requests that wait for it; before, they waited for "
+    "their timeouts",
+    {"2.4.0": True},
+    closes="a request is answered that waits for a replica which is deleted",
+    source="KAFKA-9198 (2.4.0): ReplicaManager.stopReplica",
+    trials=(Trial("requests-that-wait", ("due_request_is_answered",), variant="2.3.1"),),
+)
+REDIRECTS_ARE_ANSWERED = version_flag(
+    "redirects_are_answered",
+    "KAFKA-13767 (3.2.0): a leader that names another replica to fetch from answers at once; since KIP-392 (2.4.0), "
+    "after fetch.max.wait.ms",
+    {"3.2.0": True},
+    closes="a consumer is told at once which replica it is to fetch from",
+    source="KAFKA-13767 (3.2.0): ReplicaManager.fetchMessages",
+    trials=(Trial("fetches-from-a-follower", ("due_request_is_answered",), variant="2.8.2"),),
+)
+FOLLOWERS_CHECK_FETCHES = version_flag(
+    "followers_check_fetches",
+    "KAFKA-14334 (3.3.2): a follower that has fetched checks the fetches of consumers that wait; since KIP-392 "
+    "(2.4.0) they waited for fetch.max.wait.ms",
+    {"3.3.2": True},
+    closes="a consumer that fetches from a follower gets records once they are there",
+    source="KAFKA-14334 (3.3.2): ReplicaFetcherThread.completeDelayedFetchRequests",
+    trials=(
+        Trial(
+            "fetches-from-a-follower",
+            ("due_request_is_answered",),
+            variant="2.8.2",
+            flags={"redirects_are_answered": True},
+        ),
+    ),
+)
+STOPS_KNOW_THE_CONTROLLER = version_flag(
+    "stops_know_the_controller",
+    "KAFKA-9189 (3.0.0): a broker that stops takes the controller from its metadata cache; before, from ZooKeeper, "
+    "for whose answer it waits",
+    {"3.0.0": True},
+    closes="a broker stops while ZooKeeper is away",
+    source="KAFKA-9189 (3.0.0): KafkaServer.controlledShutdown",
+    trials=(Trial("stop-that-asks-the-controller", ("broker_ends",)),),
+)
+STOPS_ASK_AGAIN = version_flag(
+    "stops_ask_again",
+    "PR-4359 (1.1.0): a broker that stops asks again later if there is no controller; before, it stopped",
+    {"1.1.0": True},
+    closes="leaders are moved from a broker that stops during a failover of the controller",
+    source="PR-4359 (1.1.0): KafkaServer.controlledShutdown",
+    trials=(Trial("stop-that-asks-the-controller", ("stop_asks_for_other_leaders",), variant="1.0"),),
+)
+ACCEPTORS_START_LAST = version_flag(
+    "acceptors_start_last",
+    "KAFKA-9796 (2.6.0): a broker accepts connections when it handles them; since 2.2.0, which has a limit of those "
+    "that are not handled yet, a broker whose start failed waited for room",
+    {"2.2.0": False, "2.6.0": True},
+    before=True,
+    closes="a broker ends whose start fails while clients connect",
+    source="KAFKA-9796 (2.6.0): SocketServer.startProcessingRequests, stopProcessingRequests",
+    trials=(Trial("stop-that-asks-the-controller", ("broker_ends",), variant="2.5"),),
+)
+FETCHERS_END_AMID_FETCHES = version_flag(
+    "fetchers_end_amid_fetches",
+    "KAFKA-7464 (2.0.1): a fetcher is ended while it closes its connection; since 1.1.0 that was an error, at "
+    "which LeaderAndIsr ended before coordinators were told",
+    {"1.1.0": False, "2.0.1": True},
+    before=True,
+    closes="the coordinator of a partition is told that its broker leads it",
+    source="KAFKA-7464 (2.0.1): ReplicaFetcherThread.initiateShutdown",
+    trials=(Trial("fetcher-without-partitions", ("coordinator_is_told",), variant="2.0"),),
+)
 TRUNCATIONS_EXPECT_REMOVALS = version_flag(
     "truncations_expect_removals",
     "KAFKA-8012 (2.2.0): a fetcher leaves out a partition that was removed since it was listed for a truncation; in "
@@ -1468,6 +1556,8 @@ STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
 """With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
 FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
 """With the release whose fetchers end at a removal (KAFKA-8012)."""
+FOLLOWER_FETCH_VARIANTS = {release: VARIANTS[release] for release in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")}
+"""Those whose consumers fetch from followers (KIP-392, 2.4.0)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}

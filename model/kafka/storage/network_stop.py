@@ -1,0 +1,126 @@
+"""KafkaServer: a stop of a broker up to the end of its network threads; `server_stop` has what comes then.
+
+A broker that stops first asks the controller to move its leaders, a few times. Then it ends the threads that accept
+connections, and those that handle them. A start that fails does the latter, too.
+
+What the model leaves out, and why its story loses nothing by it:
+
+* Which leaders are moved, which the models of the controller have.
+* More than one thread of each kind: a stop waits for each.
+* Connections while the broker runs: their queue is emptied all the time.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.storage.domains import FAULT, OPERATOR
+from kwalk.model.kafka.storage.versions import (
+    ACCEPTORS_START_LAST,
+    STOPS_ASK_AGAIN,
+    STOPS_KNOW_THE_CONTROLLER,
+)
+from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
+
+SHUTDOWN_TRIES = Bound("shutdown_tries", "controlled.shutdown.max.retries", default=2)
+
+BROKER = Actor("broker")
+CLIENTS = Actor("clients", system=False)
+
+
+class Phase(Enum):
+    """How far the broker has started or stopped."""
+
+    STARTING = "starting: connections are accepted, and not handled yet"
+    RUNNING = "running"
+    ASKING = "asks the controller to move its leaders"
+    ENDING = "ends its network threads"
+    ENDED = "has ended them"
+
+
+@state
+class NetworkOfBroker:
+    """A broker, what it has reached of its cluster, and whether the thread waits that accepts connections."""
+
+    phase: Phase = choice(Phase)
+    zookeeper_is_away: bool = flag()
+    controller_is_away: bool = flag()
+    acceptor_waits: bool = flag()
+    leaders_are_moved: bool = flag()
+    tries: int = number(0, SHUTDOWN_TRIES)
+
+
+@action(
+    by=CLIENTS,
+    description="make more connections than are queued",
+    source="SocketServer.Acceptor.assignNewConnection; Processor.accept: newConnections.put",
+)
+def connect(broker: NetworkOfBroker) -> None:
+    """Nobody handles them yet. Since KAFKA-9796 the thread that accepts them is not started yet, either."""
+    require(broker.phase is Phase.STARTING and not broker.acceptor_waits)
+    broker.acceptor_waits = not ACCEPTORS_START_LAST
+
+
+@action(by=BROKER, description="has started", source="KafkaServer.startup: startProcessingRequests")
+def start(broker: NetworkOfBroker) -> None:
+    """Connections are handled from now on."""
+    require(broker.phase is Phase.STARTING)
+    broker.phase, broker.acceptor_waits = Phase.RUNNING, False
+
+
+@action(by=FAULT, description="has the start fail", source="KafkaServer.startup: shutdown")
+def fail_start(broker: NetworkOfBroker) -> None:
+    """A broker that has not started asks no controller."""
+    require(broker.phase is Phase.STARTING)
+    broker.phase = Phase.ENDING
+
+
+@action(by=OPERATOR, description="stops the broker", source="KafkaServer.shutdown")
+def request_stop(broker: NetworkOfBroker) -> None:
+    """SIGTERM."""
+    require(broker.phase is Phase.RUNNING)
+    broker.phase = Phase.ASKING
+
+
+@action(by=FAULT, description="has ZooKeeper not answer", source="ZooKeeperClient.handleRequests")
+def lose_zookeeper(broker: NetworkOfBroker) -> None:
+    """As when ZooKeeper is stopped before the brokers are."""
+    require(not broker.zookeeper_is_away)
+    broker.zookeeper_is_away = True
+
+
+@action(by=FAULT, description="has the controller fail", source="KafkaController.elect")
+def lose_controller(broker: NetworkOfBroker) -> None:
+    """Its session is over, and no other broker is elected yet."""
+    require(not broker.controller_is_away)
+    broker.controller_is_away = True
+
+
+@action(by=FAULT, description="has a controller elected", source="KafkaController.elect")
+def elect_controller(broker: NetworkOfBroker) -> None:
+    """The brokers are told."""
+    require(broker.controller_is_away and not broker.zookeeper_is_away)
+    broker.controller_is_away = False
+
+
+@action(
+    by=BROKER,
+    description="asks the controller to move its leaders",
+    source="KafkaServer.controlledShutdown: getControllerId",
+)
+def ask(broker: NetworkOfBroker) -> None:
+    """Up to 2.8 ZooKeeper says which broker that is; up to 1.0 the broker gave up if there was none."""
+    require(broker.phase is Phase.ASKING)
+    require(STOPS_KNOW_THE_CONTROLLER or not broker.zookeeper_is_away)
+    broker.tries += 1
+    if not broker.zookeeper_is_away and not broker.controller_is_away:
+        broker.leaders_are_moved, broker.phase = True, Phase.ENDING
+    elif broker.tries == SHUTDOWN_TRIES or not STOPS_ASK_AGAIN:
+        broker.phase = Phase.ENDING
+
+
+@action(by=BROKER, description="ends its network threads", source="SocketServer.stopProcessingRequests")
+def end_network(broker: NetworkOfBroker) -> None:
+    """It waits for the thread that accepts connections."""
+    require(broker.phase is Phase.ENDING and not broker.acceptor_waits)
+    broker.phase = Phase.ENDED
