@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.network_stop import SHUTDOWN_TRIES, NetworkOfBroker, Phase
+from kwalk.model.kafka.storage.network_stop import SHUTDOWN_TRIES, BrokerPhase, NetworkOfBroker
 from kwalk.model.kafka.storage.versions import STOPS_KNOW_THE_CONTROLLER
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -13,8 +13,8 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 )
 def broker_ends(broker: NetworkOfBroker) -> bool:
     """A broker that is to stop ends its network threads."""
-    premise(broker.phase not in (Phase.STARTING, Phase.RUNNING))
-    return broker.phase is Phase.ENDED
+    premise(broker.phase not in (BrokerPhase.STARTING, BrokerPhase.RUNNING))
+    return broker.phase is BrokerPhase.ENDED
 
 
 @always(
@@ -23,7 +23,7 @@ def broker_ends(broker: NetworkOfBroker) -> bool:
 )
 def stop_asks_for_other_leaders(broker: NetworkOfBroker) -> bool:
     """A broker that stops before its leaders are moved has asked as often as it is configured to."""
-    premise(broker.tries > 0 and broker.phase in (Phase.ENDING, Phase.ENDED))
+    premise(broker.tries > 0 and broker.phase in (BrokerPhase.ENDING, BrokerPhase.ENDED))
     return broker.leaders_are_moved or broker.tries == SHUTDOWN_TRIES
 
 
@@ -31,14 +31,14 @@ def stop_asks_for_other_leaders(broker: NetworkOfBroker) -> bool:
 def phases_are_in_order(before: NetworkOfBroker, after: NetworkOfBroker) -> bool:
     """A broker starts, runs, asks, and ends; or its start fails."""
     premise(before.phase is not after.phase)
-    if after.phase is Phase.ENDED:
-        return before.phase is Phase.ENDING and not before.acceptor_waits
-    if after.phase is Phase.ENDING:
-        has_asked = before.phase is Phase.ASKING and after.tries > before.tries
-        return before.phase is Phase.STARTING or has_asked
-    if after.phase is Phase.ASKING:
-        return before.phase is Phase.RUNNING
-    return before.phase is Phase.STARTING and not after.acceptor_waits
+    if after.phase is BrokerPhase.ENDED:
+        return before.phase is BrokerPhase.ENDING and not before.acceptor_waits
+    if after.phase is BrokerPhase.ENDING:
+        has_asked = before.phase is BrokerPhase.ASKING and after.tries > before.tries
+        return before.phase is BrokerPhase.STARTING or has_asked
+    if after.phase is BrokerPhase.ASKING:
+        return before.phase is BrokerPhase.RUNNING
+    return before.phase is BrokerPhase.STARTING and not after.acceptor_waits
 
 
 @step(symptom="a broker believes that its leaders were moved", log="none")
@@ -46,7 +46,7 @@ def controller_moves_leaders(before: NetworkOfBroker, after: NetworkOfBroker) ->
     """A controller that can be reached, and reaches ZooKeeper, moves the leaders of a broker that asks."""
     premise(before.tries != after.tries or before.leaders_are_moved != after.leaders_are_moved)
     is_reached = not before.zookeeper_is_away and not before.controller_is_away
-    is_asked = before.phase is Phase.ASKING and after.tries == before.tries + 1
+    is_asked = before.phase is BrokerPhase.ASKING and after.tries == before.tries + 1
     return after.leaders_are_moved == is_reached and is_asked
 
 
@@ -61,7 +61,7 @@ def broker_knows_whom_to_ask(before: NetworkOfBroker, after: NetworkOfBroker) ->
 def only_a_start_leaves_connections_waiting(before: NetworkOfBroker, after: NetworkOfBroker) -> bool:
     """The thread that accepts connections waits once, while its broker starts."""
     premise(before.acceptor_waits != after.acceptor_waits)
-    return before.phase is Phase.STARTING and (after.phase is Phase.RUNNING or after.acceptor_waits)
+    return before.phase is BrokerPhase.STARTING and (after.phase is BrokerPhase.RUNNING or after.acceptor_waits)
 
 
 @step(symptom="a controller is elected without ZooKeeper", log="none")
@@ -74,7 +74,7 @@ def controller_needs_zookeeper(before: NetworkOfBroker, after: NetworkOfBroker) 
 @reachable()
 def stop_finds_zookeeper_away(broker: NetworkOfBroker) -> bool:
     """ZooKeeper does not answer as a broker is to ask."""
-    return broker.phase is Phase.ASKING and broker.zookeeper_is_away
+    return broker.phase is BrokerPhase.ASKING and broker.zookeeper_is_away
 
 
 @reachable()

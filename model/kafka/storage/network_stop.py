@@ -28,7 +28,7 @@ BROKER = Actor("broker")
 CLIENTS = Actor("clients", system=False)
 
 
-class Phase(Enum):
+class BrokerPhase(Enum):
     """How far the broker has started or stopped."""
 
     STARTING = "starting: connections are accepted, and not handled yet"
@@ -42,7 +42,7 @@ class Phase(Enum):
 class NetworkOfBroker:
     """A broker, what it has reached of its cluster, and whether the thread waits that accepts connections."""
 
-    phase: Phase = choice(Phase)
+    phase: BrokerPhase = choice(BrokerPhase)
     zookeeper_is_away: bool = flag()
     controller_is_away: bool = flag()
     acceptor_waits: bool = flag()
@@ -57,29 +57,29 @@ class NetworkOfBroker:
 )
 def connect(broker: NetworkOfBroker) -> None:
     """Nobody handles them yet. Since KAFKA-9796 the thread that accepts them is not started yet, either."""
-    require(broker.phase is Phase.STARTING and not broker.acceptor_waits)
+    require(broker.phase is BrokerPhase.STARTING and not broker.acceptor_waits)
     broker.acceptor_waits = not ACCEPTORS_START_LAST
 
 
 @action(by=BROKER, description="has started", source="KafkaServer.startup: startProcessingRequests")
 def start(broker: NetworkOfBroker) -> None:
     """Connections are handled from now on."""
-    require(broker.phase is Phase.STARTING)
-    broker.phase, broker.acceptor_waits = Phase.RUNNING, False
+    require(broker.phase is BrokerPhase.STARTING)
+    broker.phase, broker.acceptor_waits = BrokerPhase.RUNNING, False
 
 
 @action(by=FAULT, description="has the start fail", source="KafkaServer.startup: shutdown")
 def fail_start(broker: NetworkOfBroker) -> None:
     """A broker that has not started asks no controller."""
-    require(broker.phase is Phase.STARTING)
-    broker.phase = Phase.ENDING
+    require(broker.phase is BrokerPhase.STARTING)
+    broker.phase = BrokerPhase.ENDING
 
 
 @action(by=OPERATOR, description="stops the broker", source="KafkaServer.shutdown")
 def request_stop(broker: NetworkOfBroker) -> None:
     """SIGTERM."""
-    require(broker.phase is Phase.RUNNING)
-    broker.phase = Phase.ASKING
+    require(broker.phase is BrokerPhase.RUNNING)
+    broker.phase = BrokerPhase.ASKING
 
 
 @action(by=FAULT, description="has ZooKeeper not answer", source="ZooKeeperClient.handleRequests")
@@ -110,17 +110,17 @@ def elect_controller(broker: NetworkOfBroker) -> None:
 )
 def ask(broker: NetworkOfBroker) -> None:
     """Up to 2.8 ZooKeeper says which broker that is; up to 1.0 the broker gave up if there was none."""
-    require(broker.phase is Phase.ASKING)
+    require(broker.phase is BrokerPhase.ASKING)
     require(STOPS_KNOW_THE_CONTROLLER or not broker.zookeeper_is_away)
     broker.tries += 1
     if not broker.zookeeper_is_away and not broker.controller_is_away:
-        broker.leaders_are_moved, broker.phase = True, Phase.ENDING
+        broker.leaders_are_moved, broker.phase = True, BrokerPhase.ENDING
     elif broker.tries == SHUTDOWN_TRIES or not STOPS_ASK_AGAIN:
-        broker.phase = Phase.ENDING
+        broker.phase = BrokerPhase.ENDING
 
 
 @action(by=BROKER, description="ends its network threads", source="SocketServer.stopProcessingRequests")
 def end_network(broker: NetworkOfBroker) -> None:
     """It waits for the thread that accepts connections."""
-    require(broker.phase is Phase.ENDING and not broker.acceptor_waits)
-    broker.phase = Phase.ENDED
+    require(broker.phase is BrokerPhase.ENDING and not broker.acceptor_waits)
+    broker.phase = BrokerPhase.ENDED
