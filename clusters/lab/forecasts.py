@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -28,10 +29,11 @@ ROLLING = ("all brokers restart in turn",)
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "delete /controller": ("the controller fails over",),
     "restart a broker": ("broker {} restarts",),
-    "start a broker": ("broker {} starts with the logs that it has",),
     "restart all brokers": ROLLING,
 }
 """By operation, the titles that its event may have."""
+STARTED = "started broker "
+"""How the answer of an operation begins that has started a broker, which need not be the one that was drawn."""
 
 
 @frozen
@@ -80,6 +82,15 @@ def _partitions(world: str) -> list[str]:
     return world.partition(" (and")[0].split(", ")
 
 
+def titles_of(operation: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the titles that the event of an operation may have; none if it was not possible, or is no event."""
+    answer: str = operation["answer"]
+    if answer.startswith(STARTED):
+        return (f"broker {answer.removeprefix(STARTED)} starts with the logs that it has",)
+    known = EVENTS.get(operation["operation"], ()) if answer != "not possible" else ()
+    return tuple(title.format(operation["broker"]) for title in known)
+
+
 def forecast_verdicts(case: Path) -> Iterator[ProbeVerdict]:
     """Compare what the snapshots of a history foresee with the probes after events.
 
@@ -90,8 +101,8 @@ def forecast_verdicts(case: Path) -> Iterator[ProbeVerdict]:
     before: Path | None = None
     for operation in done:
         after = case / operation["snapshot"] if "snapshot" in operation else None
-        titles = tuple(title.format(operation["broker"]) for title in EVENTS.get(operation["operation"], ()))
-        if before is not None and after is not None and titles and "not possible" not in operation["answer"]:
+        titles = titles_of(operation)
+        if before is not None and after is not None and titles:
             yield from compared(before, after, titles)
         before = after
     if before is not None and (case / ROLLED).exists():

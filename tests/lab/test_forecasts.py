@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kwalk.clusters.lab.forecasts import EVENTS, forecast_verdicts
+from kwalk.clusters.lab.forecasts import EVENTS, forecast_verdicts, titles_of
 from kwalk.clusters.lab.histories import KINDS
 from kwalk.clusters.lab.probes import ProbeClass, ProbeVerdict
 from tests.lab.test_probes import HEALTHY, REFUSED, SERVED, probed
@@ -64,6 +64,20 @@ def test_damage_that_no_model_has_decides_nothing(tmp_path: Path) -> None:
     found = history(tmp_path, before, "delete /controller", REFUSED)
     assert classes(found) == {ProbeClass.UNDECIDED}
     assert {each.why for each in found} == {"nothing is foreseen for sure"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "answer", "titles"),
+    [
+        ("start a broker", "started broker 2", ("broker 2 starts with the logs that it has",)),
+        ("restart a broker", "started broker 1", ("broker 1 starts with the logs that it has",)),
+        ("restart a broker", "restarted", ("broker 1 restarts",)),
+        ("restart a broker", "not possible", ()),
+        ("delete /controller", "controller 3", ("the controller fails over",)),
+    ],
+)
+def test_an_event_is_that_of_the_broker_that_was_started(operation: str, answer: str, titles: tuple[str, ...]) -> None:
+    assert titles_of({"operation": operation, "broker": 1, "answer": answer}) == titles
 
 
 def test_other_operations_are_no_events(tmp_path: Path) -> None:
