@@ -22,6 +22,7 @@ from kwalk.invariants.reading.hazards import (
     OF_MISSING_STATES,
     OF_STATES,
     OF_STRAYS,
+    UNTIL_EPOCHS_RISE,
     Hazard,
 )
 from kwalk.invariants.reading.migrating import topics_of_kraft
@@ -39,6 +40,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     fetches_by_topic_id,
     files_of,
+    is_as_created,
     listed,
     lost_state,
     lost_topics,
@@ -81,6 +83,8 @@ DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
 NOT_LED = "nothing else than that no leader serves it"
 """What topic ids that differ do to a partition without a leader."""
 FAIL_OVER = "fail the controller over"
+RAISED = "the leader then refuses ZooKeeper's"
+"""What a rise of its leader epoch does to a partition whose replicas have another topic id."""
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3
@@ -118,9 +122,13 @@ class PartitionLogs:
 
     @property
     def other_copies(self) -> tuple[int, ...]:
-        """The replicas with copies of one log, beside the one that is kept; none if an id shows whose they are."""
+        """The replicas with copies of one log, beside the one that is kept; none if an id shows whose they are.
+
+        Another id than the topic's present one does, if the topic had no other before.
+        """
         groups = {self.lineages.group_of(b) for b in self.apart}
-        is_shown = any(self.lineages.logs[b].topic_id not in (None, self.topic.topic_id) for b in self.apart)
+        others = [b for b in self.apart if self.lineages.logs[b].topic_id not in (None, self.topic.topic_id)]
+        is_shown = bool(others) and is_as_created(self.topic)
         return tuple(self.apart) if len(groups) == 1 and len(self.apart) > 1 and not is_shown else ()
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
@@ -655,6 +663,10 @@ class Advice:
         if kind is kinds.LOG_WITHOUT_ID and disputed:
             of = listed(sorted(topic_label(str(name)) for name in disputed))
             yield f"see to the topic id of {of}: the log takes the one that the controller sends"
+        if acts & Act.STOP and kind not in OF_IDS:
+            stopped = self._stopped(observations, leaders=kind in LED)
+            if refusing := [one.subject for one in self._served_until_epochs_rise() if self._meets(one, stopped)]:
+                yield f"see to the topic id of {listed(refusing)}: as a broker stops, the leader epoch rises, and {RAISED}"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -662,6 +674,15 @@ class Advice:
             yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
         if acts & Act.START:
             yield from self._last_copies(kinds.DELETION_PENDING)
+
+    def _served_until_epochs_rise(self) -> Iterator[Observation]:
+        """Yield the findings about partitions whose live leaders refuse ZooKeeper's topic id at a later epoch."""
+        yield from (one for one in self.observations if one.kind in UNTIL_EPOCHS_RISE and self._is_led(one))
+
+    def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
+        """Whether one of some brokers is in the ISR of the partition of a finding; nothing is known if there are none."""
+        state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
+        return not stopped or state is None or not {*stopped}.isdisjoint(state.isr)
 
     def _is_in_danger(
         self, one: Observation, hazard: Hazard, kind: FindingKind, acts: int, own: Collection[str | None]
@@ -746,6 +767,8 @@ class Advice:
                 f"replicas to {to} ({REASSIGN}): live ISR members have what was "
                 "acknowledged"
             )
+            if refusing := [one.subject for one in self._served_until_epochs_rise()]:
+                yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
         yield from self._losses([*lost.values()])
 
     def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
@@ -1085,7 +1108,8 @@ class Advice:
         differing = [host for host, ids in found.items() if not ids <= {None, *fitting}]
         each_one = f"on each of {brokers(differing)}, one after the other: stop it"
         stop = f"stop {brokers(differing)}" if len(differing) == 1 else each_one
-        return f"{stop}, remove partition.metadata of {topic_label(topic.name)} there, and start it"
+        until = f" ({kinds.UNTIL_LAST})" * (len(differing) > 1)
+        return f"{stop}, remove partition.metadata of {topic_label(topic.name)} there, and start it{until}"
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""

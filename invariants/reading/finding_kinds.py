@@ -120,8 +120,9 @@ LEADER_REFUSES_IN_MEMORY = evolve(
     way_out="restart every broker that has run since the files were removed or edited, one at a time",
     cause="partition.metadata was removed or edited while the broker ran: it keeps the id in memory until it stops",
 )
+UNTIL_LAST = "partitions may have no leader until the last of them has restarted"
 IN_BETWEEN = (
-    "; partitions may have no leader until the last of them has restarted. If the topic was deleted and created again "
+    f"; {UNTIL_LAST}. If the topic was deleted and created again "
     "since the logs were written, these are of the earlier topic, and would become its own: move them away instead, "
     "while their brokers are stopped"
 )

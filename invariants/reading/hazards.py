@@ -67,6 +67,8 @@ class Hazard:
     place: Callable[[Observation], str] = attrgetter("subject")
 
 
+UNTIL_EPOCHS_RISE = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.ID_DIFFERS, kinds.IDS_MIXED)
+"""Kinds of topics that leaders serve until their leader epochs rise, as they do when a broker of the ISR stops."""
 GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),

@@ -59,7 +59,7 @@ from kwalk.model.kafka.controller.topic_deletion_manager import (
     resume_deletion_for_topics,
     resume_deletions,
 )
-from kwalk.model.kafka.domains import BROKERS, ELECTION_REQUESTS, PARTITIONS, TOPIC_IDS, TOPICS, Broker, Topic
+from kwalk.model.kafka.domains import BROKERS, ELECTION_REQUESTS, PARTITIONS, RECORDS, TOPIC_IDS, TOPICS, Broker, Topic
 from kwalk.model.kafka.inter_broker_protocol import topic_id_from_znode, uses_topic_ids
 from kwalk.model.kafka.state import Cluster, SessionState
 from kwalk.model.kafka.versions.deletion import RESTORE_ON_DELETE, STARTED_BROKERS_HEAR_OF_DELETIONS
@@ -590,7 +590,10 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
 
 
 def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
-    """Whether a partition is not led by its preferred replica, although that one is live and in the ISR."""
+    """Whether a partition is not led by its preferred replica, although that one is live and in the ISR.
+
+    The ISR is that of the context (Kafka: canPreferredReplicaBeLeader), which is stored only where there are records.
+    """
     controller, replicas = cluster.controller_of(broker), replicas_of(cluster, broker, topic, partition)
     leadership = controller.topics[topic].leadership[partition]
     preferred = first_of(cluster, broker, topic, partition, replicas)
@@ -598,8 +601,8 @@ def imbalanced(cluster: Cluster, broker: int, topic: int, partition: int) -> boo
         return False
     if not leadership.is_known or leadership.leader == preferred:
         return False
-    online = online_brokers(cluster, broker, topic, partition)
-    return preferred in cluster.zookeeper.state_of(topic, partition).isr & online
+    isr = leadership.isr if RECORDS > 0 else cluster.zookeeper.state_of(topic, partition).isr
+    return preferred in isr & online_brokers(cluster, broker, topic, partition)
 
 
 def on_new_partition_creation(cluster: Cluster, broker: int, topic: int, partitions: frozenset[int]) -> None:

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
@@ -531,6 +532,15 @@ class Capture:
             if topic.topic_id is not None:
                 found.setdefault(topic.topic_id, []).append(topic.name)
         return {identity: tuple(names) for identity, names in found.items() if len(names) > 1}
+
+    @cached_property
+    def topics_by_log_id(self) -> dict[str, set[str]]:
+        """The topics whose logs have a topic id, by the id."""
+        found: dict[str, set[str]] = {}
+        for name, log in (pair for broker in self.brokers.values() for pair in broker.directories.items()):
+            if log.topic_id is not None:
+                found.setdefault(log.topic_id, set()).add(name.rpartition("-")[0])
+        return found
 
     @property
     def is_moving(self) -> bool:

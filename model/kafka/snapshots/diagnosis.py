@@ -369,8 +369,13 @@ def is_as_created(topic: Topic) -> bool:
 
 
 def has_first_id(capture: Capture, topic: Topic) -> bool:
-    """Whether a topic has had no other id, as far as its znode shows: a controller that sends another minted none."""
-    return is_as_created(topic) and (topic.version == 0 or sent_id(capture, topic) in (None, topic.topic_id))
+    """Whether a topic has had no other id, as far as its znode shows: a controller that sends another minted none.
+
+    No controller mints an id that only logs of other topics have: a hand wrote it.
+    """
+    if not is_as_created(topic) or topic.name not in capture.topics_by_log_id.get(topic.topic_id or "", {topic.name}):
+        return False
+    return topic.version == 0 or sent_id(capture, topic) in (None, topic.topic_id)
 
 
 def is_of_an_earlier_topic(capture: Capture, topic: Topic, directory: Directory | None) -> bool:

@@ -31,6 +31,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
     last_copies_aside,
+    latest_logs,
     lost_records,
     members_lacking_records,
     same_disks,
@@ -433,6 +434,7 @@ class Catalogue:
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk=("while it is down, partitions have one replica less; " if is_up else "")
+            + f"{topic_label(topic.name)} may have no leader until the last of them has started; " * (not one)
             + "the log then takes the id that the controller sends; leave leader-epoch-checkpoint in place",
             starts=frozenset() if is_up else frozenset(map(str, brokers)),
         )
@@ -510,7 +512,8 @@ class Catalogue:
             ),
             before=lambda started: f"the records of {away} are not wanted; {self._others_up(started, brokers)}",
             after=REST,
-            risk="records in these directories are no longer served; keep the backup as long as they may be needed",
+            risk="records in these directories are no longer served; keep the backup as long as they may be needed"
+            + "".join(self._unserved_while(live, topic)),
             starts=frozenset(str(b) for b in brokers if b not in live),
         )
 
@@ -546,6 +549,19 @@ class Catalogue:
             for name, online, replicas, isr in known
             if len(members := online & {*isr}) == 1 and members <= {*stopped} and online & {*replicas} - members
         ]
+
+    def _unserved_while(self, stopped: Sequence[int], but: Topic) -> Iterator[str]:
+        """Yield what else has no leader while brokers are stopped at once, and that none may be elected uncleanly."""
+        known = [
+            f"{topic_label(topic.name)}-{n}"
+            for topic in self.capture.topics.values()
+            for n, state in (topic.states.items() if topic.name not in (but.name, *self.capture.deleting) else ())
+            if (members := self._online(topic, n) & {*state.isr}) and members <= {*stopped}
+        ]
+        if known:
+            named = [*known[:MOST_SINGLY], *([f"{len(known) - MOST_SINGLY} more"] * (len(known) > MOST_SINGLY))]
+            yield f"; meanwhile {listed(named)} {each(known, 'has', 'have')} no leader: only if "
+            yield "unclean.leader.election.enable is false there, the last of them that stopped leads again"
 
     def _replace_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -675,11 +691,18 @@ class Catalogue:
         )
 
     def _down_with_more(self, topic: Topic) -> list[int]:
-        """Return the brokers that are down and have records that members of an ISR without a live one lack."""
+        """Return the brokers that are down and have records that members of an ISR without a live one lack.
+
+        Or that the live replicas lack which would be elected in the place of the ISR.
+        """
         found: set[int] = set()
         for number in self._live_orders(topic):
+            isr, replicas = topic.states[number].isr, topic.partitions.get(number, ())
             lacking = members_lacking_records(self.capture, topic, number)
-            found.update(b for having in lacking.values() for b in having if b not in topic.states[number].isr)
+            found.update(b for having in lacking.values() for b in having if b not in isr)
+            others = {b: log for b in replicas if (log := self.capture.directory(b, topic.name, number))}
+            last = latest_logs({b: log for b, log in others.items() if b not in isr}, topic)
+            found.update(() if any(self.capture.brokers[b].alive for b in last) else last)
         return sorted(b for b in found if not self.capture.brokers[b].alive)
 
     def _live_orders(self, topic: Topic, first: Sequence[int] = ()) -> dict[int, list[int]]:
@@ -992,7 +1015,7 @@ class StateToWrite:
 def _beginning(first: Sequence[int]) -> str:
     """Return how an unclean election begins, before which brokers start."""
     has = each(first, "has", "have")
-    return f"Start {brokers_in_words(first)}, which {has} records that the ISR lacks; then elect" if first else "Elect"
+    return f"Start {brokers_in_words(first)}, which {has} records that others lack; then elect" if first else "Elect"
 
 
 def state_above_logs(capture: Capture, topic: Topic, partition: int, leader: int) -> StateToWrite:
