@@ -40,7 +40,6 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     fetches_by_topic_id,
     files_of,
-    is_as_created,
     listed,
     lost_state,
     lost_topics,
@@ -119,17 +118,6 @@ class PartitionLogs:
         """Return the replicas whose logs are no copies of those of some brokers."""
         replicas = self.topic.partitions.get(self.partition, ())
         return [b for b in self.lineages.logs if b in replicas and b not in kept]
-
-    @property
-    def other_copies(self) -> tuple[int, ...]:
-        """The replicas with copies of one log, beside the one that is kept; none if an id shows whose they are.
-
-        Another id than the topic's present one does, if the topic had no other before.
-        """
-        groups = {self.lineages.group_of(b) for b in self.apart}
-        others = [b for b in self.apart if self.lineages.logs[b].topic_id not in (None, self.topic.topic_id)]
-        is_shown = bool(others) and is_as_created(self.topic)
-        return tuple(self.apart) if len(groups) == 1 and len(self.apart) > 1 and not is_shown else ()
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
         """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
@@ -1115,12 +1103,6 @@ class Advice:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
         found: dict[tuple[int, ...], list[str]] = {}
         for place in places:
-            if len(place.other_copies) > len(place.kept):
-                yield (
-                    f"find out first which records {place.name} is to have ({brokers(place.other_copies)} have copies "
-                    f"of one log, and {brokers(place.kept)} another), and keep all; to have those of "
-                    f"{brokers(place.kept)}, do what follows"
-                )
             for hosts in place.moved_together(place.kept) if place.kept else ():
                 if self._may_move(hosts, place.kept):
                     found.setdefault(hosts, []).append(place.name)
@@ -1144,14 +1126,25 @@ class Advice:
             kept = [choice.keeps for choice in place.choices]
             choices = tuple((keeps, tuple(place.moved_together(keeps)), self._fitted(place, keeps)) for keeps in kept)
             alike.setdefault(choices, []).append(place.name)
-        for choices, names in alike.items():
-            ways = []
+        for choices, places_alike in alike.items():
+            ways, names = [], list(dict.fromkeys(places_alike))
             for keeps, moved, fitted in choices:
+                if leads := self._led_by(names, moved, keeps):
+                    before = f"move nothing away before one of them leads: {brokers(leads)} would, with an empty log"
+                    ways.append(f"to keep those of {brokers(keeps)}, {before}")
+                    continue
                 may_move = all(self._may_move(hosts, keeps) for hosts in moved)
                 steps = self._each_moved(dict.fromkeys(moved, names)) if may_move else [f"{PLANNED} what to do"]
                 ways.append(f"to keep those of {brokers(keeps)}, {fitted}{', and '.join(steps)}")
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             yield f"choose which records {which} to have (kwalk diagnose --plan has each way): {'; '.join(ways)}"
+
+    def _led_by(self, names: Sequence[str], moved: Iterable[Collection[int]], keeps: Collection[int]) -> list[int]:
+        """Return the ISR members whose logs would be moved away, where no broker whose log is kept is a live one."""
+        places = [place for place in self.logs.values() if place.name in names]
+        members = {b for place in places if (state := place.topic.states.get(place.partition)) for b in state.isr}
+        is_kept = any(self.capture.brokers[b].alive for b in members & {*keeps})
+        return [] if is_kept else sorted(members & {b for hosts in moved for b in hosts})
 
     def _fitted(self, place: PartitionLogs, keeps: Sequence[int]) -> str:
         """Return what comes first where logs with another topic id than those of the first choice are kept."""

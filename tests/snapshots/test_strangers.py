@@ -100,7 +100,11 @@ def test_logs_that_more_replicas_have_than_lead_are_not_simply_moved_away() -> N
     state(snapshot).update(leader=3, isr=[3], leader_epoch=6)
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(None, ((0, 0), (2, 30), (6, 100)), crc=8)
     way_out = ways_out(snapshot)["replica-has-another-log"]
-    assert way_out.startswith("find out first which records orders-0 is to have (brokers 1 and 2 have copies")
+    assert way_out.startswith("choose which records orders-0 is to have (kwalk diagnose --plan has each way)")
+    assert way_out.endswith(
+        "to keep those of brokers 1 and 2, move nothing away before one of them leads: broker 3 "
+        "would, with an empty log"
+    )
 
 
 def test_a_failed_disk_that_a_deletion_waits_for_is_not_replaced_while_it_has_the_last_log() -> None:

@@ -696,13 +696,13 @@ class Catalogue:
         Or that the live replicas lack which would be elected in the place of the ISR.
         """
         found: set[int] = set()
-        for number in self._live_orders(topic):
+        for number, live in self._live_orders(topic).items():
             isr, replicas = topic.states[number].isr, topic.partitions.get(number, ())
             lacking = members_lacking_records(self.capture, topic, number)
             found.update(b for having in lacking.values() for b in having if b not in isr)
             others = {b: log for b in replicas if (log := self.capture.directory(b, topic.name, number))}
             last = latest_logs({b: log for b, log in others.items() if b not in isr}, topic)
-            found.update(() if any(self.capture.brokers[b].alive for b in last) else last)
+            found.update(last if live and not {*live} & {*last} else ())
         return sorted(b for b in found if not self.capture.brokers[b].alive)
 
     def _live_orders(self, topic: Topic, first: Sequence[int] = ()) -> dict[int, list[int]]:
