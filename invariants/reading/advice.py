@@ -116,8 +116,8 @@ class PartitionLogs:
 
     def apart_from(self, kept: Collection[int]) -> list[int]:
         """Return the replicas whose logs are no copies of those of some brokers."""
-        replicas = self.topic.partitions.get(self.partition, ())
-        return [b for b in self.lineages.logs if b in replicas and b not in kept]
+        left = {*self.topic.partitions.get(self.partition, ())} - self.choices[0].without
+        return [b for b in self.lineages.logs if b in left and b not in kept]
 
     def moved_together(self, kept: Collection[int]) -> list[tuple[int, ...]]:
         """Return the replicas whose logs are moved away for the sake of others, those at once that have to be.
@@ -654,7 +654,7 @@ class Advice:
         if acts & Act.STOP and kind not in OF_IDS:
             stopped = self._stopped(observations, leaders=kind in LED)
             if refusing := [one.subject for one in self._served_until_epochs_rise() if self._meets(one, stopped)]:
-                yield f"see to the topic id of {listed(refusing)}: as a broker stops, the leader epoch rises, and {RAISED}"
+                yield f"see to the topic id of {listed(refusing)}: leader epochs rise as a broker stops, and {RAISED}"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:

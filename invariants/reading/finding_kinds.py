@@ -372,6 +372,7 @@ ANOTHER_ID = FindingKind(
     "server.properties if it is set there), or, if it has replicas under the new one, move the directory to an empty "
     "broker of the earlier id; do not remove the directory",
     cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
+    acts=Act.START,
 )
 EMPTY_ISR = FindingKind(
     "empty-isr",

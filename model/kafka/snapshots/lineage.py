@@ -26,6 +26,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     followers_of_epoch,
     has_own_logs,
     is_behind_logs,
+    is_of_an_earlier_topic,
     listed,
 )
 
@@ -933,7 +934,7 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
-    a disk is seen. A replica has the log as its own. A log of another topic id is no such log, nor one that lacks the
+    a disk is seen. A replica has the log as its own. A log of an id that the topic never had is no such log, nor one that lacks the
     leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. It
     has all directories of the old id, whose ISR members come first. A
     broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
@@ -946,9 +947,7 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
         gone = capture.brokers[old]
         for broker in others if not gone.alive and not gone.seen else ():
             log = capture.directory(broker.id, topic.name, partition)
-            is_foreign = (
-                log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
-            )
+            is_foreign = is_of_an_earlier_topic(capture, topic, log)
             led_last = state is not None and state.leader is None and state.isr == (old,)
             has_led = log is not None and bool(log.leader_epochs) and not lacks_last_epochs(topic, partition, log)
             is_shown = led_last and has_led
