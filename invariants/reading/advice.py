@@ -1165,7 +1165,9 @@ class Advice:
                 on = " on each" * (len(live) > 1)
                 yield f"stop {brokers(live)}, move {which} away{on}, and start {each(live, 'it', 'them')}"
             if down:
-                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there"
+                own = ", unless its partition.metadata has the id of the logs that are kept"
+                is_unseen = not any(self.capture.brokers[b].seen for b in down)
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there{own * is_unseen}"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""

@@ -463,9 +463,11 @@ class Catalogue:
         is_begun = any(part.topic.name in moved and not part.choice.keeps for part in self.parts)
         copies = "the broker copies the leader's log"
         describe = "kafka-topics.sh --bootstrap-server BROKER --describe"
+        own = " (it stays if its partition.metadata has the id of the logs that are kept)"
+        own *= not self.capture.brokers[broker].seen
         what = [
             *([f"broker {broker} is no replica of {listed(named(strays))} ({describe})"] if named(strays) else []),
-            *([f"the log of {listed(named(others))} is to be replaced"] if named(others) else []),
+            *([f"the log of {listed(named(others))} is to be replaced{own}"] if named(others) else []),
         ]
         return Procedure(
             f"move-directories {' '.join(map(topic_label, moved))} {broker}",
