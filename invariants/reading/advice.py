@@ -81,6 +81,7 @@ REFUSED = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.FETCH_REFUSED_I
 DIFFERING = (kinds.ID_DIFFERS, kinds.IDS_MIXED, kinds.ID_DIFFERS_IN_MEMORY)
 NOT_LED = "nothing else than that no leader serves it"
 """What topic ids that differ do to a partition without a leader."""
+OF_HANDS = (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND)
 FAIL_OVER = "fail the controller over"
 RAISED = "the leader then refuses ZooKeeper's"
 """What a rise of its leader epoch does to a partition whose replicas have another topic id."""
@@ -287,7 +288,7 @@ class Advice:
         elif kind in OF_STATES:
             restarts = Act.STOP * skips_older_versions(self.capture.version)
             made = evolve(kind, way_out=self._of_states(observations), acts=kind.acts | restarts)
-        elif kind in (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND):
+        elif kind in OF_HANDS:
             made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:
             again = "inspect again; if it is still so, " * (kind is kinds.ISR_MEMBER_HAS_NO_LOG)
@@ -682,6 +683,8 @@ class Advice:
             return False  # the same way out sees to it
         if one.kind is kinds.FOREIGN_ISR and self._elects_a_replica(one):
             return False
+        if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG and kind in OF_HANDS and one.fields["topic"] in own:
+            return False  # the state that is written has no other ISR member than the leader
         if one.kind in kinds.OF_LACKING:
             return (bool(acts & Act.START) and kind is not kinds.DEAD_IN_ISR) or not self._are_down(one)
         if one.kind is kinds.ORPHANED_LOG:

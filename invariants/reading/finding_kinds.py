@@ -416,8 +416,9 @@ TOPIC_BY_LOGS = (
 )
 """What ZooKeeper lacks of a topic that is lost. Kafka: LogManager.loadLog: a topic without a znode has defaults."""
 LOST_FOR_GOOD = (
-    "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id of meta.properties, "
-    f"if it is not there; {TOPIC_BY_LOGS}; {LATER_IDS}"
+    "If it is lost for good, write while the brokers are stopped: /cluster/id with the cluster.id that meta.properties "
+    "beside these logs has, if it is not there or another one, which no meta.properties may have then; "
+    f"{TOPIC_BY_LOGS}; {LATER_IDS}"
 )
 TOPICS_ARE_LOST = FindingKind(
     "zookeeper-has-none-of-the-topics",

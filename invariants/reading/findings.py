@@ -974,8 +974,9 @@ class Findings:
         is_next = self.capture.controller not in self.capture.live and has_topic_ids(self.capture.version)  # it mints
         is_missing = "topic_has_an_id" in broken or (is_next and place.topic.topic_id is None)
         if is_missing and (held or sent):
-            known = listed(sorted(held | ({sent} if sent else set())))
-            text = f"the znode has no topic_id; replicas and the controller have {known}"
+            known = [f"replicas have {listed(sorted(held))}"] * bool(held) + [f"the controller has {sent}"] * bool(sent)
+            known = [f"replicas and the controller have {sent}"] if held == {sent} else known
+            text = f"the znode has no topic_id; {listed(known)}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
         earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
         differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
