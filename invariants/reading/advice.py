@@ -756,11 +756,18 @@ class Advice:
             yield (
                 f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
                 f"replicas to {to} ({REASSIGN}): live ISR members have what was "
-                "acknowledged"
+                f"acknowledged{self._unless_earlier(safe)}"
             )
             if refusing := [one.subject for one in self._served_until_epochs_rise()]:
                 yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
         yield from self._losses([*lost.values()])
+
+    def _unless_earlier(self, gone: Collection[int]) -> str:
+        """Return of which partitions brokers may have earlier records than ISR members, under an id that was erased."""
+        other = (o for o in self.observations if o.kind is kinds.DOWN_WITH_ANOTHER_LOG and not o.certain)
+        named = [one.subject for one in other if {*gone} & {int(b) for b in one.fields["brokers"].split()}]
+        why = "if their topic id was only replaced" if len(named) > 1 else "if its topic id was only replaced"
+        return f", but for the earlier records of {listed(named)}, {why}" if named else ""
 
     def _elected(self, topic: Topic, number: int, replicas: Iterable[int]) -> str:
         """Return which replica an unclean election is to take, and who stops meanwhile; empty if none has a log.
