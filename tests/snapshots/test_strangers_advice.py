@@ -165,3 +165,26 @@ def test_earlier_records_of_a_broker_that_is_given_up_are_named_if_its_id_may_ha
     assert "but for the earlier records of orders-0" in ways_out(snapshot)["broker-down"]
     snapshot["topics"]["orders"]["version"] = 0
     assert "but for the earlier records" not in ways_out(snapshot)["broker-down"]
+
+
+def test_a_broker_that_is_down_and_no_replica_is_made_one_before_what_only_it_has_is_given_up() -> None:
+    """Election.leaderForOffline looks for replicas: a start alone ends nothing, and a reassignment needs a leader."""
+    snapshot = alone("3.6.2", brokers=4)
+    snapshot["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    down(snapshot, 4)
+    state(snapshot).update(leader=-1, isr=[4], leader_epoch=7)
+    put_back = procedure(problem(snapshot), "put-back orders 4")
+    order = (
+        "start.sh",
+        "with-4.json --execute",
+        "delete /controller",
+        "with-4.json --verify",
+        "without-4.json --verify",
+    )
+    places = [next(n for n, line in enumerate(put_back.commands) if text in line) for text in order]
+    assert places == sorted(places) and put_back.starts == {"4"}
+    settling = Settling(problem(snapshot).worlds[0])
+    belief = reduce(settling.moved, put_back.moves[0], settling.first(0))
+    assert not any(settling.violated(vector) for vector, _ in belief.states)
+    gone = next(one for one in problem(snapshot).alternatives if "4 is gone for good" in one.premise)
+    assert "put-back orders 4" not in names(gone)

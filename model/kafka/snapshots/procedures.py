@@ -125,7 +125,7 @@ class Catalogue:
             *(self._start_broker(b) for b in down if b not in gone and b not in self._elsewhere),
             *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._replace_failed_disk(b) for b in self._failed_disks()),
-            *(self._put_back(topic, b) for topic in self.topics for b in live if self._foreign(topic, b)),
+            *(self._put_back(topic, b) for topic in self.topics for b in (*live, *down) if self._foreign(topic, b)),
             *(self._replace_disk(b) for b in down),
             *(self._set_id(*pair) for pair in self._same_disk().items()),
             *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
@@ -808,14 +808,14 @@ class Catalogue:
         return [n for n, replicas in known if broker in isrs.get(n, ()) and broker not in replicas]
 
     def _put_back(self, topic: Topic, broker: int) -> Procedure:
-        """Return the step that lets Kafka take a broker out of the ISR that is no replica.
+        """Return the step that lets Kafka take a broker out of the ISR that is no replica; one that is down starts.
 
         Replicas that were written by hand are new ones to the controller until the next one has read them, and it
         refuses new ones that are down: seen on 3.9.0 (KafkaController.validateReplicas).
         """
         foreign = self._foreign(topic, broker)
         down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive})
-        is_refused = bool(down)
+        is_refused, is_up = bool(down), self.capture.brokers[broker].alive
         until = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -823,7 +823,7 @@ class Catalogue:
             own = part.topic.name == topic.name and part.partitions[0] in foreign
             keys = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in range(len(part.observed.brokers)))
             change = Move((keys,)) if own else NOTHING
-            return (*(fail_over,) * is_refused, change, fail_over, change)
+            return (*(_start(part, broker),) * (not is_up), *(fail_over,) * is_refused, change, fail_over, change)
 
         label = topic_label(topic.name)
         names = listed([f"{label}-{number}" for number in foreign])
@@ -831,28 +831,31 @@ class Catalogue:
         narrow = {number: topic.partitions[number] for number in foreign}
         server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
         reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
+        verified = f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}"
+        fail_over = "zkCli.sh -server ZK delete /controller"
         return Procedure(
             f"put-back {label} {broker}",
             sentence(
-                f"{'fail the controller over, ' * is_refused}make broker {broker} a replica of {names}, fail the "
+                f"{f'start broker {broker}, ' * (not is_up)}{'fail the controller over, ' * is_refused}make broker {broker} a replica of {names}, fail the "
                 f"controller over{' again' * is_refused}, and take the replica away again."
             ),
             self._in_each_part(moves),
             cost=5,
             commands=(
-                *("zkCli.sh -server ZK delete /controller",) * is_refused,
+                *(f"{START[0]}   # on broker {broker}",) * (not is_up),
+                *(fail_over,) * is_refused,
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
-                f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}",
-                "zkCli.sh -server ZK delete /controller",
+                *((verified, fail_over) if is_up else (fail_over, verified)),  # before, there may be no leader to copy
                 f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
                 f"{reassign} without-{broker}.json --execute",
                 f"{reassign} without-{broker}.json --verify   # until it is complete",
             ),
-            before=f"no reassignment is in flight, and broker {broker} is up",
+            before=f"no reassignment is in flight, and {f'broker {broker} is up' if is_up else self._disk(broker)}",
             after=REST,
             risk=f"if broker {broker} has no log of {names}, it copies the leader's in between; without the failover "
             "the controller does not take the replica out of the ISR",
+            starts=frozenset() if is_up else frozenset({str(broker)}),
         )
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
