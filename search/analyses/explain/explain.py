@@ -25,7 +25,7 @@ from attrs import define, evolve, field, frozen
 from kwalk.model.language import DomainError, Model, Vector
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.model import ActionInstance
-from kwalk.model.language.series import Clause, Fact, LoggedStep, Series, Waypoint
+from kwalk.model.language.series import Clause, Event, Fact, LoggedStep, Series, Waypoint
 from kwalk.search.analyses.explain.kernels import CompilationQueue, SearchKernel
 from kwalk.search.analyses.explain.segment import (
     BudgetSpent,
@@ -222,16 +222,27 @@ def logged_along(
 
 EVENTS = 8
 """The default for the most assumed events of a segment."""
-SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.EAGER: 2, EventTiming.SLOW: 2, EventTiming.HASTY: 2}
-"""The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs."""
+SHARES = {
+    EventTiming.PATIENT: 8,
+    EventTiming.CALM: 4,
+    EventTiming.EAGER: 2,
+    EventTiming.SLOW: 2,
+    EventTiming.HASTY: 2,
+    EventTiming.SEQUENCE: 2,
+}
+"""The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs; of
+one in sequence, those before and after it."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
 LADDER = (
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.SEQUENCE: 0},
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
+    {EventTiming.SEQUENCE: 1},
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.SEQUENCE: 2},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
@@ -241,6 +252,9 @@ event more costs a multiple, and an earlier segment may have to end elsewhere. A
 waypoint; its number is that of events beyond the fewest that the waypoint needs."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
+
+SearchKey = tuple[EventTiming, tuple[Event | None, ...], int | None]
+"""What distinguishes the searches of a segment: the timing, the sequence of events, and the number of spare events."""
 
 Limits = Mapping[EventTiming, int]
 """The most events of a segment with each timing, and beyond the fewest if it is eager; others are left out."""
@@ -292,7 +306,7 @@ class SegmentEffort:
     """The search of one segment: states stored, and the number of events up to which it was exhaustive, by timing.
 
     None means that not even the layer without events was completed. A timing that was not searched is missing, and so
-    is a search that aims at the waypoint, which is exhaustive for no number of events.
+    is a search of sequences, or one that aims at the waypoint, which is exhaustive for no number of events.
     """
 
     number: int
@@ -342,9 +356,8 @@ class SegmentSearch:
     """The search of the segment before, its layers that found the starts, and the indices of the starts in them."""
     results: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
-    tried: dict[tuple[EventTiming, int | None], Layers] = field(factory=dict)
-    """The layers of each timing, and of a search that aims also of each number of spare events."""
-    _reported: dict[tuple[EventTiming, int | None], int] = field(factory=dict)
+    tried: dict[SearchKey, Layers] = field(factory=dict)
+    _reported: dict[SearchKey, int] = field(factory=dict)
 
     @property
     def waypoint(self) -> Waypoint:
@@ -354,14 +367,20 @@ class SegmentSearch:
     def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
         """Return the new matching states of the next layer that has some; None when the limits are reached."""
         for timing, most in limits.items():
-            for spare in range(most + 1) if timing.aims else (None,):
-                key = timing, spare
+            for sequence, spare in self._searches(timing, most):
+                key = timing, sequence, spare
                 if key not in self.tried:
                     self.tried[key] = Layers(
-                        self.context, self.waypoint, self.starts, timing, number=self.number, spare=spare
+                        self.context,
+                        self.waypoint,
+                        self.starts,
+                        timing,
+                        number=self.number,
+                        spare=spare,
+                        sequence=sequence,
                     )
                 layers = self.tried[key]
-                last = most if layers.aim is None else layers.aim.most
+                last = len(sequence) or (most if layers.aim is None else layers.aim.most)
                 while layers.complete is None or layers.complete < last:
                     layers.advance()
                     new = self._new(key)
@@ -369,7 +388,34 @@ class SegmentSearch:
                         return layers, new
         return None
 
-    def _new(self, key: tuple[EventTiming, int | None]) -> np.ndarray:
+    def _searches(self, timing: EventTiming, most: int) -> Iterator[tuple[tuple[Event | None, ...], int | None]]:
+        """Yield the searches of a timing: the events of each layer in sequence, and the spare of those that aim."""
+        if timing is EventTiming.SEQUENCE:
+            yield from ((sequence, None) for others in range(most + 1) for sequence in self._sequences(others))
+        elif timing.aims:
+            yield from (((), spare) for spare in range(most + 1))
+        else:
+            yield (), None
+
+    def _sequences(self, others: int) -> Iterator[tuple[Event | None, ...]]:
+        """Yield the sequences with a number of any events before and after them."""
+        for before in range(others + 1):
+            for events in self.context.series.sequences:
+                yield (*[None] * before, *events, *[None] * (others - before))
+
+    def _others(self) -> int | None:
+        """Return the number of other events up to which all sequences were searched; None without any."""
+        found = None
+        for others in range(SHARES[EventTiming.SEQUENCE] + 1):
+            searched = [
+                (self.tried.get((EventTiming.SEQUENCE, one, None)), len(one)) for one in self._sequences(others)
+            ]
+            if not searched or not all(layers and layers.complete == length for layers, length in searched):
+                break
+            found = others
+        return found
+
+    def _new(self, key: SearchKey) -> np.ndarray:
         """Return the matching states that no search has returned before; event counters are not compared."""
         layers = self.tried[key]
         found = layers.goals[self._reported.get(key, 0) :]
@@ -384,7 +430,13 @@ class SegmentSearch:
 
     def effort(self) -> SegmentEffort:
         """Return what was done so far."""
-        complete = {timing: layers.complete for (timing, spare), layers in self.tried.items() if spare is None}
+        complete = {
+            timing: layers.complete
+            for (timing, sequence, spare), layers in self.tried.items()
+            if not sequence and spare is None
+        }
+        if (others := self._others()) is not None:
+            complete[EventTiming.SEQUENCE] = others
         states = sum(layers.size for layers in self.tried.values())
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 

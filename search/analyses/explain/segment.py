@@ -96,6 +96,7 @@ class EventTiming(Enum):
     EAGER = "eager"
     HASTY = "hasty"
     SLOW = "slow"
+    SEQUENCE = "sequence"
 
     @property
     def aims(self) -> bool:
@@ -111,6 +112,7 @@ class EventTiming(Enum):
             "eager": loops.TIMING_EAGER,
             "hasty": loops.TIMING_HASTY,
             "slow": loops.TIMING_EAGER,
+            "sequence": loops.TIMING_CALM,
         }[self.value]
 
 
@@ -368,7 +370,8 @@ class Layers:
     """The states of a segment that are reached from its starts with 0, 1, 2 … events, with one timing.
 
     A rare event counts as two. Limits may be left out, and logs by leaving out the number of the waypoint. If the
-    search aims at the waypoint, `spare` is how many more events than the fewest are taken.
+    search aims at the waypoint, `spare` is how many more events than the fewest are taken. Of a `sequence` each layer
+    has one event, or any one for None; of two that are named and follow each other, one may be left out.
     """
 
     def __init__(
@@ -381,8 +384,9 @@ class Layers:
         number: int = NO_WAYPOINT,
         limited: bool = True,
         spare: int | None = None,
+        sequence: Sequence[Event | None] = (),
     ) -> None:
-        self.context, self.waypoint, self.timing = context, waypoint, timing
+        self.context, self.waypoint, self.timing, self.sequence = context, waypoint, timing, sequence
         kernel = context.kernel
         self.states = KeyStore(context.words, context.memory, widest_step=kernel.instances)
         most = self.states.most
@@ -446,8 +450,11 @@ class Layers:
         """Complete the next layer: all states that are reached with one more event."""
         cost = 0 if self.complete is None else self.complete + 1
         self.cursor[SegmentCursor.SEEDS] = self.size if cost else 0
-        self._add_events(cost - 1, StepKind.EVENT)
-        self._add_events(cost - 2, StepKind.RARE)
+        if self.sequence and cost:
+            self._add_event_of_sequence(cost - 1)
+        else:
+            self._add_events(cost - 1, StepKind.EVENT)
+            self._add_events(cost - 2, StepKind.RARE)
         self.cursor[SegmentCursor.SEEDS_END] = self.cursor[SegmentCursor.OTHERS] = self.size
         first = int(self.cursor[SegmentCursor.DONE])
         self._close()
@@ -471,6 +478,17 @@ class Layers:
         for first, last, kinds in parts:
             self.kinds = kinds
             self._add_events_between(begin + first, begin + last, kind)
+        self.kinds = all_kinds
+
+    def _add_event_of_sequence(self, place: int) -> None:
+        """Take the event at a place of the sequence in the states of the layer before."""
+        event, all_kinds = self.sequence[place], self.kinds
+        is_event = np.isin(all_kinds, (StepKind.EVENT, StepKind.RARE))
+        named = [event is None or _serves(frozenset({event}), one) for one in self.context.model.instances]
+        self.kinds = np.where(is_event, np.where(named, StepKind.EVENT, StepKind.NEVER), all_kinds).astype(np.uint8)
+        is_after_named = place > 0 and None not in (event, self.sequence[place - 1])
+        first = self.parts[place - is_after_named][0]
+        self._add_events_between(first, self.parts[place][1], StepKind.EVENT)
         self.kinds = all_kinds
 
     def _add_events_between(self, begin: int, end: int, kind: int) -> None:
