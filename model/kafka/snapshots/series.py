@@ -669,7 +669,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         slow=SLOW,
         idle_time=IDLE_TIME,
         rare=RARE,
-        sequences=_restarts(len(scope.brokers)),
+        sequences=_sequences(scope),
         common=COMMON,
         event_counters=EVENT_COUNTERS | migrating.COUNTERS if scope.migrates else EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED, *([migrating.ASSUMED] if scope.migrates else [])),
@@ -703,14 +703,14 @@ MOST_ORDERED = 4
 """The most brokers that are restarted in every order: more are in that of their ids, and in the reverse."""
 
 
-def _restarts(brokers: int) -> tuple[tuple[Event, ...], ...]:
-    """Return the events of a restart of all brokers, one after the other, and of one alone."""
-    members = tuple(range(brokers))
-    orders = permutations(members) if brokers <= MOST_ORDERED else iter((members, members[::-1]))
-    alone = ((broker,) for broker in members) if brokers > 1 else ()
-    return tuple(
-        tuple((name, broker) for broker in order for name in ("stop", "restart")) for order in (*orders, *alone)
-    )
+def _sequences(scope: Scope) -> tuple[tuple[Event, ...], ...]:
+    """Return the events of a restart of all brokers, one after the other, and of what one broker comes back from."""
+    brokers = tuple(range(len(scope.brokers)))
+    orders = permutations(brokers) if len(brokers) <= MOST_ORDERED else (brokers, brokers[::-1])
+    restarts = [tuple((name, broker) for broker in order for name in ("stop", "restart")) for order in orders]
+    pairs = [("stop", "restart"), ("crash", "restart"), *([("expire_session", "notice_expiry")] * scope.expires)]
+    returns = [tuple((name, broker) for name in pair) for pair in pairs for broker in brokers]
+    return tuple(dict.fromkeys([*restarts, *returns]))
 
 
 def _requires(series: Captures) -> Iterator[Requirement]:

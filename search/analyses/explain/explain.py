@@ -228,6 +228,7 @@ SHARES = {
     EventTiming.EAGER: 2,
     EventTiming.SLOW: 2,
     EventTiming.HASTY: 2,
+    EventTiming.AIMED: 6,
     EventTiming.SEQUENCE: 2,
 }
 """The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs; of
@@ -237,21 +238,26 @@ MEMORY = 1 << 30
 INTERRUPTED = "interrupted"
 LADDER = (
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
-    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.AIMED: 1, EventTiming.EAGER: 0},
     {EventTiming.SEQUENCE: 0},
+    {EventTiming.AIMED: 4},
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
     {EventTiming.SEQUENCE: 1},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.AIMED: 6, EventTiming.EAGER: 1},
     {EventTiming.SEQUENCE: 2},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere. An eager or slow search aims at the
-waypoint; its number is that of events beyond the fewest that the waypoint needs."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. An aimed, eager or slow search aims at
+the waypoint; its number is that of events beyond the fewest that the waypoint needs. The number of a sequence is that
+of other events before and after it."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
+
+MOST_SPARE = 1
+"""The most spare events of a calm search that aims, if they may be any: of more, they are two that belong together."""
 
 SearchKey = tuple[EventTiming, tuple[Event | None, ...], int | None]
 """What distinguishes the searches of a segment: the timing, the sequence of events, and the number of spare events."""
@@ -357,6 +363,8 @@ class SegmentSearch:
     results: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
     tried: dict[SearchKey, Layers] = field(factory=dict)
+    ended: dict[SearchKey, int] = field(factory=dict)
+    """The numbers of states of searches in sequence that ended without any that match, and are forgotten."""
     _reported: dict[SearchKey, int] = field(factory=dict)
 
     @property
@@ -367,35 +375,43 @@ class SegmentSearch:
     def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
         """Return the new matching states of the next layer that has some; None when the limits are reached."""
         for timing, most in limits.items():
-            for sequence, spare in self._searches(timing, most):
-                key = timing, sequence, spare
-                if key not in self.tried:
-                    self.tried[key] = Layers(
-                        self.context,
-                        self.waypoint,
-                        self.starts,
-                        timing,
-                        number=self.number,
-                        spare=spare,
-                        sequence=sequence,
-                    )
-                layers = self.tried[key]
-                last = len(sequence) or (most if layers.aim is None else layers.aim.most)
-                while layers.complete is None or layers.complete < last:
-                    layers.advance()
-                    new = self._new(key)
-                    if len(new):
-                        return layers, new
+            for key in self._keys(timing, most):
+                new = None if key in self.ended else self._search(key, most)
+                if new is not None:
+                    return new
         return None
 
-    def _searches(self, timing: EventTiming, most: int) -> Iterator[tuple[tuple[Event | None, ...], int | None]]:
-        """Yield the searches of a timing: the events of each layer in sequence, and the spare of those that aim."""
+    def _search(self, key: SearchKey, most: int) -> tuple[Layers, np.ndarray] | None:
+        """Return the new matching states of the next layer of one search; what ends without any is forgotten."""
+        timing, sequence, spare = key
+        if key not in self.tried:
+            self.tried[key] = Layers(
+                self.context, self.waypoint, self.starts, timing, number=self.number, spare=spare, sequence=sequence
+            )
+        layers = self.tried[key]
+        last = layers.aim.most if layers.aim is not None else len(sequence) or most
+        while layers.complete is None or layers.complete < last:
+            layers.advance()
+            new = self._new(key)
+            if len(new):
+                return layers, new
+        if sequence and not len(layers.goals) and not self.context.series.logs:
+            self.ended[key] = self.tried.pop(key).size
+        return None
+
+    def _keys(self, timing: EventTiming, most: int) -> Iterator[SearchKey]:
+        """Yield the searches of a timing: the events of those in sequence, and the spare events of those that aim."""
         if timing is EventTiming.SEQUENCE:
-            yield from ((sequence, None) for others in range(most + 1) for sequence in self._sequences(others))
+            for others in range(most + 1):
+                yield from ((timing, sequence, None) for sequence in self._sequences(others))
+        elif timing is EventTiming.AIMED:
+            yield from ((timing, (), spare) for spare in range(min(most, MOST_SPARE) + 1))
+            pairs = [events for events in self.context.series.sequences if len(events) == 2]
+            yield from ((timing, pair, most) for pair in pairs if most > MOST_SPARE)
         elif timing.aims:
-            yield from (((), spare) for spare in range(most + 1))
+            yield from ((timing, (), spare) for spare in range(most + 1))
         else:
-            yield (), None
+            yield timing, (), None
 
     def _sequences(self, others: int) -> Iterator[tuple[Event | None, ...]]:
         """Yield the sequences with a number of any events before and after them."""
@@ -404,16 +420,18 @@ class SegmentSearch:
                 yield (*[None] * before, *events, *[None] * (others - before))
 
     def _others(self) -> int | None:
-        """Return the number of other events up to which all sequences were searched; None without any."""
+        """Return the number of other events up to which all sequences have ended; None without any."""
         found = None
         for others in range(SHARES[EventTiming.SEQUENCE] + 1):
-            searched = [
-                (self.tried.get((EventTiming.SEQUENCE, one, None)), len(one)) for one in self._sequences(others)
-            ]
-            if not searched or not all(layers and layers.complete == length for layers, length in searched):
+            keys = list(self._keys(EventTiming.SEQUENCE, others))
+            if not keys or not all(map(self._has_ended, keys)):
                 break
             found = others
         return found
+
+    def _has_ended(self, key: SearchKey) -> bool:
+        """Whether a search in sequence has taken all of its events."""
+        return key in self.ended or (key in self.tried and self.tried[key].complete == len(key[1]))
 
     def _new(self, key: SearchKey) -> np.ndarray:
         """Return the matching states that no search has returned before; event counters are not compared."""
@@ -437,7 +455,7 @@ class SegmentSearch:
         }
         if (others := self._others()) is not None:
             complete[EventTiming.SEQUENCE] = others
-        states = sum(layers.size for layers in self.tried.values())
+        states = sum(layers.size for layers in self.tried.values()) + sum(self.ended.values())
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 
