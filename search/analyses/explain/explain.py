@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -232,7 +232,7 @@ SHARES = {
     EventTiming.SEQUENCE: 2,
 }
 """The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs; of
-one in sequence, those before and after it."""
+one in sequence, the others."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
@@ -252,7 +252,7 @@ LADDER = (
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
 event more costs a multiple, and an earlier segment may have to end elsewhere. An aimed, eager or slow search aims at
 the waypoint; its number is that of events beyond the fewest that the waypoint needs. The number of a sequence is that
-of other events before and after it."""
+of other events before and after it, and between the two of a pair."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
@@ -414,10 +414,12 @@ class SegmentSearch:
             yield timing, (), None
 
     def _sequences(self, others: int) -> Iterator[tuple[Event | None, ...]]:
-        """Yield the sequences with a number of any events before and after them."""
-        for before in range(others + 1):
+        """Yield the sequences with a number of any events before and after them, and between the two of a pair."""
+        for before, between in product(range(others + 1), repeat=2):
             for events in self.context.series.sequences:
-                yield (*[None] * before, *events, *[None] * (others - before))
+                after = others - before - between
+                if after >= 0 and (between == 0 or len(events) == 2):
+                    yield (*[None] * before, events[0], *[None] * between, *events[1:], *[None] * after)
 
     def _others(self) -> int | None:
         """Return the number of other events up to which all sequences have ended; None without any."""
