@@ -669,7 +669,7 @@ class Advice:
         yield from (one for one in self.observations if one.kind in UNTIL_EPOCHS_RISE and self._is_led(one))
 
     def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
-        """Whether one of some brokers is in the ISR of the partition of a finding; nothing is known if there are none."""
+        """Whether one of some brokers is in the ISR of the partition of a finding; unknown if there are none."""
         state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
         return not stopped or state is None or not {*stopped}.isdisjoint(state.isr)
 
@@ -1176,8 +1176,8 @@ class Advice:
                 yield f"stop {brokers(live)}, move {which} away{on}, and start {each(live, 'it', 'them')}"
             if down:
                 own = ", unless its partition.metadata has the id of the logs that are kept"
-                is_unseen = not any(self.capture.brokers[b].seen for b in down)
-                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there{own * is_unseen}"
+                own *= not any(self.capture.brokers[b].seen for b in down)
+                yield f"before {brokers(down)} {each(down, 'starts', 'start')}, move {which} away there{own}"
 
     def _of_another_id(self, one: Observation) -> str:
         """Return what to do about a log with another id on a broker that is down: others may lack its records."""

@@ -73,7 +73,7 @@ def test_logs_that_more_replicas_have_under_an_earlier_id_are_not_given_up_witho
     first = problem(outvoted())
     assert first.premise == "to keep the records that topic orders has on broker 2"
     assert first.keeps.startswith("it gives up the records that only brokers 1 and 3 have of topic orders")
-    assert [one.premise for one in first.alternatives][0].endswith("on broker 1 and 3")
+    assert first.alternatives[0].premise.endswith("on broker 1 and 3")
     created_again = outvoted()
     created_again["topics"]["orders"]["version"] = 0
     assert problem(created_again).premise == ""

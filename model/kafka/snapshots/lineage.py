@@ -938,11 +938,11 @@ def same_disks(capture: Capture, topic: Topic, partition: int) -> dict[int, int]
     """Return the running brokers whose disk may be that of a replica that is gone, which they name.
 
     A broker that has got another id finds the logs of its old id on its disk. Of the old id neither a registration nor
-    a disk is seen. A replica has the log as its own. A log of an id that the topic never had is no such log, nor one that lacks the
-    leader epoch under which the old id led last, if another replica may have more: failovers raise the epoch, too. It
-    has all directories of the old id, whose ISR members come first. A
-    broker that has replicas of its own may have kept a log from an earlier assignment, unless the log has that epoch,
-    and the old id was the only ISR member.
+    a disk is seen. A replica has the log as its own. A log of an id that the topic never had is no such log, nor one
+    that lacks the leader epoch under which the old id led last, if another replica may have more: failovers raise the
+    epoch, too. It has all directories of the old id, whose ISR members come first. A broker that has replicas of its
+    own may have kept a log from an earlier assignment, unless the log has that epoch, and the old id was the only ISR
+    member.
     """
     found: dict[int, int] = {}
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())

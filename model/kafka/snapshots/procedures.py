@@ -836,8 +836,9 @@ class Catalogue:
         return Procedure(
             f"put-back {label} {broker}",
             sentence(
-                f"{f'start broker {broker}, ' * (not is_up)}{'fail the controller over, ' * is_refused}make broker {broker} a replica of {names}, fail the "
-                f"controller over{' again' * is_refused}, and take the replica away again."
+                f"{f'start broker {broker}, ' * (not is_up)}{'fail the controller over, ' * is_refused}make broker "
+                f"{broker} a replica of {names}, fail the controller over{' again' * is_refused}, and take the replica "
+                "away again."
             ),
             self._in_each_part(moves),
             cost=5,
