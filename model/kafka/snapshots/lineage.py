@@ -894,7 +894,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     wanted = sorted(in_isr) or list(range(len(lineages.groups)))
     leader = topic.states[partition].leader if partition in topic.states else None
     wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
-    wanted += _outvoting(lineages, topic, partition, in_isr)
+    wanted += _outvoting(lineages, topic.partitions.get(partition, ()), in_isr)
     ids = {n: {lineages.logs[b].topic_id for b in lineages.groups[n]} for n in wanted}
     filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
     if topic.topic_id is not None and not any(ids[n] & {None, topic.topic_id} for n in filled):
@@ -918,12 +918,11 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     return tuple(found)
 
 
-def _outvoting(lineages: Lineages, topic: Topic, partition: int, in_isr: Collection[int]) -> list[int]:
+def _outvoting(lineages: Lineages, replicas: Collection[int], in_isr: Collection[int]) -> list[int]:
     """Return the groups of logs of which more replicas have copies than of those of ISR members.
 
     They may be what the topic had before its id was erased, or a disk was replaced, if nothing shows an earlier topic.
     """
-    replicas = topic.partitions.get(partition, ())
     copies = {n: sum(b in replicas and not lineages.logs[b].is_empty for b in g) for n, g in enumerate(lineages.groups)}
     most = max((copies[n] for n in in_isr), default=len(replicas))
     return [n for n, count in copies.items() if count > most and n not in (*in_isr, *lineages.earlier)]
