@@ -666,7 +666,13 @@ class Advice:
 
     def _served_until_epochs_rise(self) -> Iterator[Observation]:
         """Yield the findings about partitions whose live leaders refuse ZooKeeper's topic id at a later epoch."""
-        yield from (one for one in self.observations if one.kind in UNTIL_EPOCHS_RISE and self._is_led(one))
+        for one in self.observations:
+            if one.kind in UNTIL_EPOCHS_RISE and self._is_led(one):
+                topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+                leader = state.leader if (state := topic.states.get(number)) else None
+                log = None if leader is None else self.capture.directory(leader, topic.name, number)
+                if log is None or log.topic_id != topic.topic_id:
+                    yield one
 
     def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
         """Whether one of some brokers is in the ISR of the partition of a finding; unknown if there are none."""
