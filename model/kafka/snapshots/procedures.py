@@ -800,12 +800,19 @@ class Catalogue:
         return any(not any(one.in_isr and one.alive for one in situation.brokers) for situation in situations)
 
     def _foreign(self, topic: Topic, broker: int) -> list[int]:
-        """Return the partitions that have a broker in the ISR, and not among their replicas."""
+        """Return the partitions that have a broker in the ISR, and not among their replicas.
+
+        For one that is down, those that no other member leads, and of which it has a log.
+        """
         if topic.name in self.capture.deleting:
             return []
         isrs = {number: state.isr for number, state in topic.states.items()}
         known = sorted(topic.partitions.items())
-        return [n for n, replicas in known if broker in isrs.get(n, ()) and broker not in replicas]
+        found = [n for n, replicas in known if broker in isrs.get(n, ()) and broker not in replicas]
+        if self.capture.brokers[broker].alive:
+            return found
+        unled = self._live_orders(topic)
+        return [n for n in found if n in unled and self.capture.directory(broker, topic.name, n)]
 
     def _put_back(self, topic: Topic, broker: int) -> Procedure:
         """Return the step that lets Kafka take a broker out of the ISR that is no replica; one that is down starts.
