@@ -827,18 +827,17 @@ class Catalogue:
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number, fail_over = part.number(broker), Move((("delete_controller()",),))
-            own = part.topic.name == topic.name and part.partitions[0] in foreign
             keys = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in range(len(part.observed.brokers)))
-            change = Move((keys,)) if own else NOTHING
+            change = Move((keys,)) if part.topic.name == topic.name and part.partitions[0] in foreign else NOTHING
             return (*(_start(part, broker),) * (not is_up), *(fail_over,) * is_refused, change, fail_over, change)
 
         label = topic_label(topic.name)
         names = listed([f"{label}-{number}" for number in foreign])
-        wider = {number: (*topic.partitions[number], broker) for number in foreign}
         narrow = {number: topic.partitions[number] for number in foreign}
+        wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
         server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
         reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
-        verified = f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}"
+        until = f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}"
         fail_over = "zkCli.sh -server ZK delete /controller"
         return Procedure(
             f"put-back {label} {broker}",
@@ -854,7 +853,7 @@ class Catalogue:
                 *(fail_over,) * is_refused,
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
-                *((verified, fail_over) if is_up else (fail_over, verified)),  # before, there may be no leader to copy
+                *((until, fail_over) if is_up else (fail_over, until)),  # before, there may be no leader to copy
                 f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
                 f"{reassign} without-{broker}.json --execute",
                 f"{reassign} without-{broker}.json --verify   # until it is complete",
