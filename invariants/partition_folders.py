@@ -33,6 +33,15 @@ def broker_starts_amid_a_deletion(folder: PartitionFolder) -> bool:
     return not folder.cannot_start
 
 
+@always(
+    symptom="the deletion of a topic does not end while a broker has a failed log directory, up to its next start",
+    log="Failed to delete log for … because it may be in one of the offline directories …",
+)
+def deletion_is_not_refused(folder: PartitionFolder) -> bool:
+    """A replica is deleted in a directory that works, whatever has become of another one."""
+    return not folder.refused
+
+
 @when_quiescent(
     symptom="disk space: files of removed segments stay after a move, until the broker starts again",
     log="Failed to delete … because it does not exist.",

@@ -52,6 +52,119 @@ LARGE = {
 """Bounds in which the numbers of the examples fit."""
 CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
+    (
+        Broken(
+            "fetch_ends_at_the_high_watermark()",
+            "log-fetch-amid-an-append",
+            "2.3.1",
+            "begin_fetch() slice_file() append() read_to_the_end()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "lookup_is_answered()",
+            "log-lookup-amid-changes",
+            "0.10.0",
+            "begin_lookup() copy_segments() append() answer_lookup()",
+            bounds={"old_segments": 0},
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "lookup_is_answered()",
+            "log-lookup-amid-changes",
+            "0.10.1",
+            "begin_lookup() remove_segment() copy_segments()",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken("fetch_is_answered()", "log-fetch-from-a-new-leader", "0.11.0.0", "begin_to_lead() fetch_and_wait()"),
+        "1.0",
+    ),
+    (
+        Broken(
+            "append_to_a_new_segment_succeeds()",
+            "log-index-of-two-readers",
+            "2.3.1",
+            "look(0) look(1) open_file(0) open_file(1) append()",
+        ),
+        "2.5",
+    ),
+    (Broken("large_log_is_shortened()", "log-above-2-gib", "0.11.0.0", "fill() fill() fill() fill()"), "1.0"),
+    (
+        Broken(
+            "dirty_log_is_cleaned()", "log-above-2-gib-compacted", "0.11.0.0", "fill() clean() fill() fill() fill()"
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "transaction_is_read_when_it_has_ended()",
+            "log-wrapped-sequences",
+            "2.0",
+            "produce() commit() produce() replicate()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "start_reads_what_was_not_flushed()",
+            "log-start-after-a-crash",
+            "0.11.0.0",
+            "roll() flush() roll() roll() write_checkpoint() flush() crash() start()",
+        ),
+        "1.0",
+    ),
+    (Broken("start_reads_what_was_not_flushed()", "log-start-after-an-upgrade", "1.0", "start()"), "2.0"),
+    (
+        Broken(
+            "start_reads_what_was_not_flushed()",
+            "log-start-amid-a-swap",
+            "2.7",
+            "roll() roll() stop() leave_swap() start()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "broker_starts_amid_a_deletion()",
+            "log-deletion-of-a-name-with-periods",
+            "0.10.2",
+            "create() delete_log() crash() start()",
+        ),
+        "2.3.1",
+    ),
+    (Broken("directory_outlives_a_deletion()", "log-deletion-of-a-long-name", "2.0", "create() delete_log()"), "2.3.1"),
+    (
+        Broken(
+            "deletion_is_not_refused()",
+            "log-deletion-beside-a-failed-disk",
+            "2.0",
+            "create() fail_other_disk() delete_log()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "broker_starts_amid_a_deletion()",
+            "log-deletion-beside-a-failed-disk",
+            "1.1",
+            "crash() fail_other_disk() start()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "follower_with_all_records_stays()",
+            "replica-lag-with-failing-reads",
+            "2.3.1",
+            "begin_to_shrink() fail_read() end_round() stall() end_round() end_round() shrink_isr()",
+        ),
+        "2.5",
+    ),
     (Broken("stop_keeps_file_times()", "log-recovery", "0.10.0", "time_passes() shut_down()"), "0.10.1"),
     (Broken("segments_do_not_overlap(0)", "log-roll", "0.10.1", "append(1,0,1,0) append(1,0,2,2)"), "0.10.2"),
     (
@@ -1417,6 +1530,20 @@ SEARCHED = (
     ("stop-that-asks-the-controller", "3.9.0"),
     ("fetcher-without-partitions", "3.9.0"),
     ("requests-that-wait", "3.9.0"),
+    ("log-fetch-amid-an-append", "3.9.0"),
+    ("log-lookup-amid-changes", "3.9.0"),
+    ("log-fetch-from-a-new-leader", "3.9.0"),
+    ("log-index-of-two-readers", "3.9.0"),
+    ("log-above-2-gib", "3.9.0"),
+    ("log-above-2-gib-compacted", "3.9.0"),
+    ("log-wrapped-sequences", "3.9.0"),
+    ("log-start-after-a-crash", "3.9.0"),
+    ("log-start-amid-a-swap", "3.9.0"),
+    ("log-start-after-an-upgrade", "3.9.0"),
+    ("log-deletion-of-a-name-with-periods", "3.9.0"),
+    ("log-deletion-of-a-long-name", "3.9.0"),
+    ("log-deletion-beside-a-failed-disk", "3.9.0"),
+    ("replica-lag-with-failing-reads", "3.9.0"),
     ("fetches-from-a-follower", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),
     ("orderly-stop-without-a-delete-delay", "3.9.0"),

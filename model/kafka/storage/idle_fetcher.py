@@ -70,7 +70,7 @@ def lead(fetcher: IdleFetcher) -> None:
     source="AbstractFetcherManager.shutdownIdleFetcherThreads; ReplicaFetcherThread.initiateShutdown",
 )
 def end_idle(fetcher: IdleFetcher) -> None:
-    """End the fetcher. Since 1.1 that closes its connection, and failed until KAFKA-7464 if the fetcher closed it, too."""
+    """End the fetcher, and since 1.1 its connection. Until KAFKA-7464 that failed if the fetcher closed it, too."""
     require(fetcher.handling is Handling.LEADS)
     if fetcher.is_fetching and not FETCHERS_END_AMID_FETCHES:
         fetcher.handling = Handling.FAILED

@@ -1,0 +1,188 @@
+"""The scenarios of a log that several threads read, of what a start reads, and of numbers that overflow."""
+
+from __future__ import annotations
+
+from kwalk.invariants import lazy_index as indexes
+from kwalk.invariants import log_readers as readers
+from kwalk.invariants import log_sizes as sizes
+from kwalk.invariants import start_reads as starts
+from kwalk.invariants import wrapped_sequences as sequences
+from kwalk.model.kafka.storage import lazy_index, log_readers, log_sizes, start_reads, versions, wrapped_sequences
+from kwalk.model.kafka.storage.lazy_index import LazyIndex
+from kwalk.model.kafka.storage.log_readers import ReadLog
+from kwalk.model.kafka.storage.log_sizes import LogSizes
+from kwalk.model.kafka.storage.start_reads import SegmentedLog
+from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
+from kwalk.model.language import Scenario, actions_of
+
+FETCH_AMID_AN_APPEND = Scenario(
+    name="log-fetch-amid-an-append",
+    story="A consumer fetches up to the end of a log, while a record is appended that is not replicated yet.",
+    state=ReadLog,
+    actions=(
+        log_readers.append,
+        log_readers.replicate,
+        log_readers.begin_fetch,
+        log_readers.slice_file,
+        log_readers.read_to_the_end,
+    ),
+    properties=(
+        readers.fetch_ends_at_the_high_watermark,
+        readers.fetch_is_answered,
+        readers.fetch_is_read_once,
+        readers.high_watermark_is_the_end_of_the_log,
+        readers.record_is_written_amid_a_fetch,
+    ),
+    bounds={"offsets": 2, "old_segments": 0},
+    variants=versions.VARIANTS,
+    source="FileRecords.slice; KAFKA-9835",
+)
+LOOKUP_AMID_CHANGES = FETCH_AMID_AN_APPEND.varied(
+    name="log-lookup-amid-changes",
+    story="A client looks up offsets while a segment gets its first record, and another one is removed.",
+    actions=(
+        log_readers.append,
+        log_readers.begin_lookup,
+        log_readers.remove_segment,
+        log_readers.copy_segments,
+        log_readers.answer_lookup,
+    ),
+    properties=(
+        readers.lookup_is_answered,
+        readers.lookup_is_made_in_order,
+        readers.segment_is_removed_amid_a_lookup,
+    ),
+    bounds={"offsets": 1, "old_segments": 1},
+    initial=log_readers.starts_with_segments,
+    source="KafkaApis.fetchOffsetsBefore; KAFKA-2236, KAFKA-4205",
+)
+FETCH_FROM_A_NEW_LEADER = FETCH_AMID_AN_APPEND.varied(
+    name="log-fetch-from-a-new-leader",
+    story="A consumer fetches from a replica that begins to lead.",
+    actions=(log_readers.begin_to_lead, log_readers.lead, log_readers.fetch_and_wait),
+    properties=(
+        readers.fetch_is_answered,
+        readers.fetch_is_read_once,
+        readers.replica_begins_to_lead_once,
+        readers.replica_leads,
+    ),
+    bounds={"offsets": 1, "old_segments": 0},
+    source="Partition.makeLeader, DelayedFetch.tryComplete; KAFKA-5745",
+)
+INDEX_OF_TWO_READERS = Scenario(
+    name="log-index-of-two-readers",
+    story="Two threads need the index of a new segment, which nobody has opened yet.",
+    state=LazyIndex,
+    actions=actions_of(lazy_index),
+    properties=(
+        indexes.append_to_a_new_segment_succeeds,
+        indexes.index_is_opened_for_a_thread,
+        indexes.thread_opens_what_is_not_open,
+        indexes.batch_is_appended_with_an_index,
+    ),
+    bounds={"readers": 2},
+    variants=versions.VARIANTS,
+    source="LazyIndex; KAFKA-7283, KAFKA-9156",
+)
+ABOVE_2_GIB = Scenario(
+    name="log-above-2-gib",
+    story="A log with retention.bytes grows above what a 32-bit integer counts.",
+    state=LogSizes,
+    actions=(log_sizes.fill, log_sizes.delete_oldest),
+    properties=(sizes.large_log_is_shortened, sizes.kept_segments_stay),
+    bounds={"segments_held": 7, "max_int": 3, "retained": 2},
+    variants=versions.VARIANTS,
+    source="Log.deleteRetentionSizeBreachedSegments; KAFKA-5584",
+)
+ABOVE_2_GIB_COMPACTED = ABOVE_2_GIB.varied(
+    name="log-above-2-gib-compacted",
+    story="A compacted log grows above what a 32-bit integer counts.",
+    actions=(log_sizes.fill, log_sizes.clean),
+    properties=(
+        sizes.dirty_log_is_cleaned,
+        sizes.kept_segments_stay,
+        sizes.clean_log_is_not_cleaned,
+        sizes.log_is_as_large_as_it_can_be,
+    ),
+    bounds={"segments_held": 7, "max_int": 3, "retained": 0},
+    source="LogToClean.cleanableRatio; KAFKA-6030",
+)
+WRAPPED_SEQUENCES = Scenario(
+    name="log-wrapped-sequences",
+    story="A producer sends so many records that its sequence numbers begin again.",
+    state=SequencedLog,
+    actions=actions_of(wrapped_sequences),
+    properties=(
+        sequences.transaction_is_read_when_it_has_ended,
+        sequences.sequence_numbers_follow_each_other,
+        sequences.transaction_begins_at_its_first_record,
+        sequences.replicas_have_all_records,
+        sequences.number_begins_again_amid_a_batch,
+    ),
+    bounds={"offsets": 9, "max_sequence": 2},
+    variants=versions.VARIANTS,
+    source="ProducerAppendInfo.append; KAFKA-7692",
+)
+START_AFTER_A_CRASH = Scenario(
+    name="log-start-after-a-crash",
+    story="A broker stops, or crashes, and starts again; it reads a log to know its producers.",
+    state=SegmentedLog,
+    actions=(
+        start_reads.roll,
+        start_reads.flush,
+        start_reads.write_checkpoint,
+        start_reads.stop,
+        start_reads.crash,
+        start_reads.start,
+    ),
+    properties=(
+        starts.start_reads_what_was_not_flushed,
+        starts.start_needs_what_was_not_flushed,
+        starts.checkpoint_is_of_what_is_flushed,
+        starts.log_grows_as_it_is_filled,
+        starts.stopped_log_is_flushed,
+        starts.log_is_flushed_while_it_is_up,
+        starts.old_snapshots_go,
+        starts.start_reads_from_the_last_snapshot,
+        starts.recovery_writes_snapshots,
+        starts.log_is_full,
+    ),
+    bounds={"last_place": 3, "swaps": 0, "old_format": 0},
+    variants=versions.VARIANTS,
+    source="Log.loadProducerState; KAFKA-5829",
+)
+START_AMID_A_SWAP = START_AFTER_A_CRASH.varied(
+    name="log-start-amid-a-swap",
+    story="The same, after the cleaner was stopped as it replaced the first segment.",
+    actions=actions_of(start_reads),
+    properties=(*START_AFTER_A_CRASH.properties, starts.swap_is_of_a_stopped_broker),
+    bounds={"last_place": 3, "swaps": 1, "old_format": 0},
+    source="LogLoader.load; KAFKA-12520",
+)
+START_AFTER_AN_UPGRADE = START_AFTER_A_CRASH.varied(
+    name="log-start-after-an-upgrade",
+    story="A broker starts with a release that knows producers; its topic has the message format of before.",
+    properties=(
+        starts.start_reads_what_was_not_flushed,
+        starts.start_needs_what_was_not_flushed,
+        starts.checkpoint_is_of_what_is_flushed,
+        starts.log_grows_as_it_is_filled,
+        starts.stopped_log_is_flushed,
+    ),
+    initial=start_reads.was_upgraded_amid_a_crash,
+    bounds={"last_place": 3, "swaps": 0, "old_format": 1},
+    source="Log.rebuildProducerState; KAFKA-7076",
+)
+SCENARIOS = (
+    FETCH_AMID_AN_APPEND,
+    LOOKUP_AMID_CHANGES,
+    FETCH_FROM_A_NEW_LEADER,
+    INDEX_OF_TWO_READERS,
+    ABOVE_2_GIB,
+    ABOVE_2_GIB_COMPACTED,
+    WRAPPED_SEQUENCES,
+    START_AFTER_A_CRASH,
+    START_AMID_A_SWAP,
+    START_AFTER_AN_UPGRADE,
+)
+"""The scenarios, which `storage` adds to its own."""
