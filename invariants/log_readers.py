@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.log_readers import Fetch, Leadership, Lookup, ReadLog
+from kwalk.model.kafka.storage.log_readers import Fetch, LeaderPhase, Lookup, ReadLog
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -42,7 +42,7 @@ def fetch_is_read_once(before: ReadLog, after: ReadLog) -> bool:
         return before.fetch is Fetch.NONE and after.fetch_limit == before.high_watermark
     if after.fetch is Fetch.OPEN:
         return before.fetch is Fetch.LIMITED and before.fetch_limit == before.written
-    return before.fetch in (Fetch.LIMITED, Fetch.OPEN) or before.leadership is not Leadership.FOLLOWS
+    return before.fetch in (Fetch.LIMITED, Fetch.OPEN) or before.leadership is not LeaderPhase.FOLLOWS
 
 
 @step(symptom="a lookup of offsets is answered with those of before", log="none")
@@ -60,9 +60,9 @@ def lookup_is_made_in_order(before: ReadLog, after: ReadLog) -> bool:
 def replica_begins_to_lead_once(before: ReadLog, after: ReadLog) -> bool:
     """A replica begins to lead, and leads."""
     premise(before.leadership is not after.leadership)
-    if after.leadership is Leadership.BEGINS:
-        return before.leadership is Leadership.FOLLOWS
-    return before.leadership is Leadership.BEGINS and after.leadership is Leadership.LEADS
+    if after.leadership is LeaderPhase.BEGINS:
+        return before.leadership is LeaderPhase.FOLLOWS
+    return before.leadership is LeaderPhase.BEGINS and after.leadership is LeaderPhase.LEADS
 
 
 @step(symptom="a record counts as replicated that is not", log="none")
@@ -87,4 +87,4 @@ def segment_is_removed_amid_a_lookup(log: ReadLog) -> bool:
 @reachable()
 def replica_leads(log: ReadLog) -> bool:
     """A replica leads, and a fetch was answered."""
-    return log.leadership is Leadership.LEADS and log.fetch is Fetch.ANSWERED
+    return log.leadership is LeaderPhase.LEADS and log.fetch is Fetch.ANSWERED

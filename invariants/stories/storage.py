@@ -1577,6 +1577,7 @@ DELETION = Scenario(
         "periods": 0,
         "long_names": 0,
         "disk_failures": 0,
+        "move_requests": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1604,6 +1605,24 @@ DELETION_BESIDE_A_FAILED_DISK = DELETION_OF_A_NAME_WITH_PERIODS.varied(
     bounds={"periods": 0, "disk_failures": 1},
     variants=versions.MOVE_VARIANTS,
     source="KIP-112; KAFKA-6697, KAFKA-7313",
+)
+MOVE_ASKED_FOR_AGAIN = DELETION.varied(
+    name="log-move-asked-for-again",
+    story="An operator asks for a move of a replica between log directories once more, as the earlier one ends.",
+    actions=(
+        log_deletion.create_future,
+        log_deletion.ask_again,
+        log_deletion.replace_log,
+        log_deletion.compare_directories,
+    ),
+    properties=(
+        partition_folders.move_is_accepted,
+        partition_folders.move_is_asked_for_again,
+        partition_folders.future_log_replaces_another,
+    ),
+    bounds={"creations": 1, "flushes": 0, "folder_crashes": 0, "move_requests": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-6949",
 )
 DELETION_AFTER_A_MOVE = DELETION.varied(
     name="log-deletion-after-a-move",
@@ -2002,6 +2021,7 @@ SCENARIOS = (
     DELETION_OF_A_NAME_WITH_PERIODS,
     DELETION_OF_A_LONG_NAME,
     DELETION_BESIDE_A_FAILED_DISK,
+    MOVE_ASKED_FOR_AGAIN,
     REPLICA_LAG_WITH_FAILING_READS,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,

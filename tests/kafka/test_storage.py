@@ -53,6 +53,45 @@ LARGE = {
 CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
+        Broken("follower_has_a_fetcher()", "fetcher-of-a-moved-leader", "0.10.2", "follow() restart(1) follow()"),
+        "0.11.0.0",
+    ),
+    (
+        Broken("request_waits_for_its_time()", "request-and-a-clock", "0.10.0", "wait() wait() set_back() wait()"),
+        "0.10.1",
+    ),
+    (Broken("leader_chooses_the_replica()", "consumer-of-followers", "2.8.2", "choose(0) send_on(1)"), "3.7.0"),
+    (Broken("chosen_replica_is_in_sync(0)", "consumer-of-followers", "2.8.2", "leave_isr(0) choose(0)"), "3.7.0"),
+    (
+        Broken(
+            "partition_waits_for_one_response(1)",
+            "fetch-of-two-partitions",
+            "2.8.2",
+            "produce(0) produce(1) fetch() produce(0) fetch()",
+        ),
+        "3.7.0",
+    ),
+    (Broken("old_epoch_is_fenced()", "fetch-with-an-old-epoch", "2.3.1", "elect() fetch()"), "2.5"),
+    (Broken("fetch_outlives_a_partition()", "fetch-of-a-lost-replica", "0.11.0.0", "reassign(0) fetch()"), "1.0"),
+    (
+        Broken(
+            "buffers_are_used_by_one_request(0)",
+            "append-in-another-thread",
+            "3.6.0",
+            "begin_append(0) verify() go_on(1) begin_request(0)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "move_is_accepted()",
+            "log-move-asked-for-again",
+            "1.1",
+            "create_future() ask_again() replace_log() compare_directories()",
+        ),
+        "2.3.1",
+    ),
+    (
         Broken(
             "fetch_ends_at_the_high_watermark()",
             "log-fetch-amid-an-append",
@@ -93,10 +132,10 @@ BROKEN = (
         ),
         "2.5",
     ),
-    (Broken("large_log_is_shortened()", "log-above-2-gib", "0.11.0.0", "fill() fill() fill() fill()"), "1.0"),
+    (Broken("large_log_is_shortened()", "log-above-two-gib", "0.11.0.0", "fill() fill() fill() fill()"), "1.0"),
     (
         Broken(
-            "dirty_log_is_cleaned()", "log-above-2-gib-compacted", "0.11.0.0", "fill() clean() fill() fill() fill()"
+            "dirty_log_is_cleaned()", "log-above-two-gib-compacted", "0.11.0.0", "fill() clean() fill() fill() fill()"
         ),
         "1.0",
     ),
@@ -1530,12 +1569,20 @@ SEARCHED = (
     ("stop-that-asks-the-controller", "3.9.0"),
     ("fetcher-without-partitions", "3.9.0"),
     ("requests-that-wait", "3.9.0"),
+    ("consumer-of-followers", "3.9.0"),
+    ("fetch-of-two-partitions", "3.9.0"),
+    ("fetch-with-an-old-epoch", "3.9.0"),
+    ("fetch-of-a-lost-replica", "3.9.0"),
+    ("append-in-another-thread", "3.9.0"),
+    ("log-move-asked-for-again", "3.9.0"),
+    ("fetcher-of-a-moved-leader", "3.9.0"),
+    ("request-and-a-clock", "3.9.0"),
     ("log-fetch-amid-an-append", "3.9.0"),
     ("log-lookup-amid-changes", "3.9.0"),
     ("log-fetch-from-a-new-leader", "3.9.0"),
     ("log-index-of-two-readers", "3.9.0"),
-    ("log-above-2-gib", "3.9.0"),
-    ("log-above-2-gib-compacted", "3.9.0"),
+    ("log-above-two-gib", "3.9.0"),
+    ("log-above-two-gib-compacted", "3.9.0"),
     ("log-wrapped-sequences", "3.9.0"),
     ("log-start-after-a-crash", "3.9.0"),
     ("log-start-amid-a-swap", "3.9.0"),

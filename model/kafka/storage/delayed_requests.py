@@ -61,7 +61,7 @@ class WaitingRequest:
     checks: Array[Check] = array(CHECKERS, choice(Check))
 
 
-def begin_check(waiting: WaitingRequest, thread: int, is_due: bool, is_checked: bool = True) -> None:
+def begin_check(waiting: WaitingRequest, thread: int, *, is_due: bool, is_checked: bool = True) -> None:
     """Have an idle thread change what a waiting request waits for, and check the request then.
 
     Args:

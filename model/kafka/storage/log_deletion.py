@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_FOLDERS_ARE_LOADED,
     FLUSHES_OUTLIVE_THEIR_FOLDER,
     FOLDERS_ARE_FLUSHED,
+    FUTURE_LOGS_ARE_LOCKED,
     FUTURE_LOGS_ARE_LOOKED_FOR,
     INDEXES_FOLLOW_THEIR_FOLDER,
     LONG_NAMES_ARE_CUT,
@@ -37,6 +38,7 @@ FOLDER_CRASHES = Bound("folder_crashes", "how often the broker crashes", default
 PERIODS = Bound("periods", "1 if the topic has a period in its name", default=0)
 LONG_NAMES = Bound("long_names", "1 if the topic's name leaves no room for what a deletion adds", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the broker's other log directory fails", default=0)
+MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", default=0)
 CONTROLLER = Actor("controller", system=False)
 
 
@@ -65,7 +67,8 @@ class PartitionFolder:
     then. Files that nobody deletes are `left_over`.
 
     A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`. The
-    broker's other directory is offline after `disk_failures`; then a deletion may be `refused`.
+    broker's other directory is offline after `disk_failures`; then a deletion may be `refused`. A request for a
+    move that `looks_for_future` log of an earlier one may fail (`move_failed`).
     """
 
     is_there: bool = flag()
@@ -86,6 +89,8 @@ class PartitionFolder:
     folder_crashes: int = number(0, FOLDER_CRASHES)
     disk_failures: int = number(0, DISK_FAILURES)
     refused: bool = flag(when=DISK_FAILURES)
+    looks_for_future: bool = flag(when=MOVE_REQUESTS)
+    move_failed: bool = flag(when=MOVE_REQUESTS)
 
 
 def is_used(folder: PartitionFolder) -> bool:
@@ -120,7 +125,22 @@ def create_future(folder: PartitionFolder) -> None:
 def replace_log(folder: PartitionFolder) -> None:
     """The folder gets the name that the current log had."""
     require(has_log(folder) and folder.is_future)
+    require(MOVE_REQUESTS == 0 or not (folder.looks_for_future and FUTURE_LOGS_ARE_LOCKED))
     folder.is_future, folder.is_renamed = False, folder.is_removed
+
+
+@action(by=OPERATOR, description="asks for a move once more", source="ReplicaManager.alterReplicaLogDirs: getReplica")
+def ask_again(folder: PartitionFolder) -> None:
+    """Find the future log of the earlier move. Since KAFKA-6949 it is not renamed meanwhile."""
+    require(has_log(folder) and folder.is_future and MOVE_REQUESTS > 0 and not folder.looks_for_future)
+    folder.looks_for_future = True
+
+
+@action(by=LOG, description="compares the directories of both moves", source="ReplicaManager.alterReplicaLogDirs")
+def compare_directories(folder: PartitionFolder) -> None:
+    """Answer the request, which fails if the future log has gone."""
+    require(MOVE_REQUESTS > 0 and folder.looks_for_future)
+    folder.looks_for_future, folder.move_failed = False, not folder.is_future
 
 
 @action(by=LOG, description="removes a segment, by retention or a truncation", source="Log.asyncDeleteSegment")

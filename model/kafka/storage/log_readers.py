@@ -49,7 +49,7 @@ class Lookup(Enum):
     FAILED = "failed"
 
 
-class Leadership(Enum):
+class LeaderPhase(Enum):
     """Whether the replica leads."""
 
     FOLLOWS = "follows"
@@ -68,7 +68,7 @@ class ReadLog:
     written: int = number(0, OFFSETS)
     high_watermark: int = number(0, OFFSETS)
     old_segments: int = number(0, OLD_SEGMENTS)
-    leadership: Leadership = choice(Leadership)
+    leadership: LeaderPhase = choice(LeaderPhase)
     fetch: Fetch = choice(Fetch)
     fetch_limit: int = number(0, OFFSETS)
     read_to: int = number(0, OFFSETS)
@@ -149,22 +149,22 @@ def answer_lookup(log: ReadLog) -> None:
 @action(by=HANDLER, description="begins to lead", source="Partition.makeLeader")
 def begin_to_lead(log: ReadLog) -> None:
     """Take the first of two steps: it leads, or looks up the position of its high watermark (since KAFKA-5745)."""
-    require(log.leadership is Leadership.FOLLOWS)
-    log.leadership = Leadership.BEGINS
+    require(log.leadership is LeaderPhase.FOLLOWS)
+    log.leadership = LeaderPhase.BEGINS
 
 
 @action(by=HANDLER, description="leads", source="Partition.makeLeader: convertHWToLocalOffsetMetadata")
 def lead(log: ReadLog) -> None:
     """Take the other step."""
-    require(log.leadership is Leadership.BEGINS)
-    log.leadership = Leadership.LEADS
+    require(log.leadership is LeaderPhase.BEGINS)
+    log.leadership = LeaderPhase.LEADS
 
 
 @action(by=CONSUMER, description="fetches, and waits for fetch.min.bytes", source="DelayedFetch.tryComplete")
 def fetch_and_wait(log: ReadLog) -> None:
     """Compare the position of the fetch with that of the high watermark; it fails if that is not known."""
-    leads_early = log.leadership is Leadership.BEGINS and not LEADERS_KNOW_POSITIONS_FIRST
-    require(log.leadership is Leadership.LEADS or leads_early)
+    leads_early = log.leadership is LeaderPhase.BEGINS and not LEADERS_KNOW_POSITIONS_FIRST
+    require(log.leadership is LeaderPhase.LEADS or leads_early)
     log.fetch = Fetch.FAILED if leads_early else Fetch.ANSWERED
 
 

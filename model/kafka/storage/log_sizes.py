@@ -25,7 +25,7 @@ class LogSizes:
     dirty: int = number(0, SEGMENTS_HELD)
 
 
-def wrapped(size: int, is_long: bool) -> int:
+def wrapped(size: int, *, is_long: bool) -> int:
     """Return the sum of the sizes of segments.
 
     Args:
@@ -40,13 +40,14 @@ def wrapped(size: int, is_long: bool) -> int:
 
 def is_above_retention(log: LogSizes) -> bool:
     """Whether retention deletes the oldest segment (Kafka: Log.deleteRetentionSizeBreachedSegments, Log.size)."""
-    return wrapped(log.dirty, bool(SIZES_ARE_LONGS)) > RETAINED
+    return wrapped(log.dirty, is_long=bool(SIZES_ARE_LONGS)) > RETAINED
 
 
 def is_cleanable(log: LogSizes) -> bool:
     """Whether a cleaner cleans the log (Kafka: LogToClean.cleanableRatio)."""
-    dirty = wrapped(log.dirty, bool(RATIOS_ARE_OF_LONGS))
-    total = wrapped(wrapped(log.clean, bool(RATIOS_ARE_OF_LONGS)) + dirty, bool(RATIOS_ARE_OF_LONGS))
+    is_long = bool(RATIOS_ARE_OF_LONGS)
+    dirty = wrapped(log.dirty, is_long=is_long)
+    total = wrapped(wrapped(log.clean, is_long=is_long) + dirty, is_long=is_long)
     return 2 * dirty > total if total >= 0 else 2 * dirty < total
 
 

@@ -1455,7 +1455,7 @@ SIZES_ARE_LONGS = version_flag(
     {"0.11.0.1": True},
     closes="a log above 2 GiB is shortened to retention.bytes",
     source="KAFKA-5584 (0.11.0.1): Log.size",
-    trials=(Trial("log-above-2-gib", ("large_log_is_shortened",), variant="0.11.0.0"),),
+    trials=(Trial("log-above-two-gib", ("large_log_is_shortened",), variant="0.11.0.0"),),
 )
 RATIOS_ARE_OF_LONGS = version_flag(
     "ratios_are_of_longs",
@@ -1464,7 +1464,7 @@ RATIOS_ARE_OF_LONGS = version_flag(
     {"0.11.0.2": True},
     closes="a compacted log above 2 GiB is cleaned",
     source="KAFKA-6030 (0.11.0.2): LogToClean.cleanableBytes",
-    trials=(Trial("log-above-2-gib-compacted", ("dirty_log_is_cleaned",), variant="0.11.0.0"),),
+    trials=(Trial("log-above-two-gib-compacted", ("dirty_log_is_cleaned",), variant="0.11.0.0"),),
 )
 TRANSACTIONS_BEGIN_AT_OFFSETS = version_flag(
     "transactions_begin_at_offsets",
@@ -1552,6 +1552,92 @@ FAILED_READS_SAY_NOTHING = version_flag(
     closes="a follower that lacks nothing stays in the ISR while reads of its leader fail",
     source="KAFKA-8400 (2.4.0): ReplicaManager.updateFollowerFetchState",
     trials=(Trial("replica-lag-with-failing-reads", ("follower_with_all_records_stays",), variant="2.3.1"),),
+)
+FETCHERS_ARE_OF_LEADERS = version_flag(
+    "fetchers_are_of_leaders",
+    "KAFKA-4811 (0.11.0.0): a leader has one fetcher, which is ended if its port is another one; before, each port had "
+    "one, of which the second failed at the metrics of the first",
+    {"0.11.0.0": True},
+    closes="a replica follows a leader that has started again with another port",
+    source="KAFKA-4811 (0.11.0.0): AbstractFetcherManager.addFetcherForPartitions",
+    trials=(Trial("fetcher-of-a-moved-leader", ("follower_has_a_fetcher",), variant="0.10.2"),),
+)
+TIMERS_ARE_MONOTONIC = version_flag(
+    "timers_are_monotonic",
+    "KAFKA-4051 (0.10.1.0): timers take a clock that is never set back; before, that of the machine",
+    {"0.10.1.0": True},
+    closes="requests wait no longer than they are to, whatever the clock of the machine does",
+    source="KAFKA-4051 (0.10.1.0): SystemTimer",
+    trials=(Trial("request-and-a-clock", ("request_waits_for_its_time",), variant="0.10.0"),),
+)
+LEADERS_CHOOSE_IN_THE_ISR = version_flag(
+    "leaders_choose_in_the_isr",
+    "KAFKA-14372 (3.3.2): a leader sends consumers to followers in the ISR; since KIP-392 (2.4.0), to any with the "
+    "records that they fetch",
+    {"2.4.0": False, "3.3.2": True},
+    before=True,
+    closes="a consumer that fetches from followers is sent to one that does not lag",
+    source="KAFKA-14372 (3.3.2): ReplicaManager.findPreferredReadReplica",
+    trials=(Trial("consumer-of-followers", ("chosen_replica_is_in_sync",), variant="2.8.2"),),
+)
+LEADERS_CHOOSE_REPLICAS = version_flag(
+    "leaders_choose_replicas",
+    "KAFKA-13778 (3.3.0): the leader alone sends consumers to followers; since KIP-392 (2.4.0), a follower that has "
+    "led could, too",
+    {"2.4.0": False, "3.3.0": True},
+    before=True,
+    closes="a follower answers the consumers that were sent to it",
+    source="KAFKA-13778 (3.3.0): Partition.leaderIdIfLocal",
+    trials=(Trial("consumer-of-followers", ("leader_chooses_the_replica",), variant="2.8.2"),),
+)
+RECORDS_COUNT_AS_ANSWERS = version_flag(
+    "records_count_as_answers",
+    "KAFKA-12330 (3.0.0): partitions of a session come last after a response with their records; since KIP-227 "
+    "(1.1.0), after one with any news of them",
+    {"1.1.0": False, "3.0.0": True},
+    before=True,
+    closes="each partition of a fetch gets its turn",
+    source="KAFKA-12330 (3.0.0): FetchSession.PartitionIterator",
+    trials=(Trial("fetch-of-two-partitions", ("partition_waits_for_one_response",), variant="2.8.2"),),
+)
+SESSIONS_KEEP_EPOCHS = version_flag(
+    "sessions_keep_epochs",
+    "KAFKA-9338 (2.5.0): a session of fetches keeps the leader epochs of its partitions; since KIP-320 (2.1.0), it "
+    "left them out, and later requests were not checked",
+    {"2.1.0": False, "2.5.0": True},
+    before=True,
+    closes="a client with an earlier leader epoch is told",
+    source="KAFKA-9338 (2.5.0): CachedPartition.leaderEpoch",
+    trials=(Trial("fetch-with-an-old-epoch", ("old_epoch_is_fenced",), variant="2.3.1"),),
+)
+FOREIGN_REPLICAS_GET_NO_RECORDS = version_flag(
+    "foreign_replicas_get_no_records",
+    "KAFKA-5758 (1.0.0): a broker that is no replica of a partition gets no records of it; before, its fetch failed, "
+    "with all partitions",
+    {"1.0.0": True},
+    closes="a broker that has lost a replica fetches its others",
+    source="KAFKA-5758 (1.0.0): ReplicaManager.updateFollowerLogReadResults",
+    trials=(Trial("fetch-of-a-lost-replica", ("fetch_outlives_a_partition",), variant="0.11.0.0"),),
+)
+APPENDS_USE_THEIR_THREADS_BUFFERS = version_flag(
+    "appends_use_their_threads_buffers",
+    "KAFKA-15653 (3.6.1): an append that goes on in another thread uses the buffers of that one; in 3.6.0, those of "
+    "the thread to which it had come",
+    {"3.6.0": False, "3.6.1": True},
+    before=True,
+    closes="the buffers of a thread are used by one request at a time",
+    source="KAFKA-15653 (3.6.1): KafkaRequestHandler.wrapAsyncCallback",
+    trials=(Trial("append-in-another-thread", ("buffers_are_used_by_one_request",), variant="3.6.0"),),
+)
+FUTURE_LOGS_ARE_LOCKED = version_flag(
+    "future_logs_are_locked",
+    "KAFKA-6949 (2.0.0): a request to move a replica looks at its future log with the partition's lock; in 1.1 it "
+    "failed if that log replaced the current one meanwhile",
+    {"1.1.0": False, "2.0.0": True},
+    before=True,
+    closes="a replica can be asked to move as an earlier move ends",
+    source="KAFKA-6949 (2.0.0): Partition.futureReplicaDirChanged",
+    trials=(Trial("log-move-asked-for-again", ("move_is_accepted",), variant="1.1"),),
 )
 TRUNCATIONS_EXPECT_REMOVALS = version_flag(
     "truncations_expect_removals",
@@ -1701,6 +1787,8 @@ ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
+"""With the release whose appends use the buffers of other threads (KAFKA-15653)."""
 STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
 """With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
 FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
