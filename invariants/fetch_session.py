@@ -19,7 +19,7 @@ def partition_waits_for_one_response(session: FetchSession, partition: Fetched) 
 def old_epoch_is_fenced(before: FetchSession, after: FetchSession) -> bool:
     """A client that fetches with an earlier leader epoch is told."""
     premise(before.fetches != after.fetches and before.known_epoch != before.epoch)
-    return after.known_epoch == after.epoch
+    return after.known_epoch == after.epoch and after.has_records == before.has_records
 
 
 @always(
@@ -37,7 +37,16 @@ def fetch_gets_records_of_one(before: FetchSession, after: FetchSession) -> bool
     premise(before.fetches != after.fetches and before.known_epoch == after.known_epoch and not after.has_failed)
     taken = before.first if before.has_records[before.first] else 1 - before.first
     is_rest = after.has_records[1 - taken] == (before.has_records[1 - taken] and before.has_records[before.first])
-    return not after.has_records[taken] and is_rest and not any(after.has_news) and after.epoch == before.epoch
+    is_one = after.fetches == before.fetches + 1 and after.epoch == before.epoch
+    return is_one and not after.has_records[taken] and is_rest and not any(after.has_news)
+
+
+@step(symptom="a fetch that waits is not answered", log="none")
+def records_are_news(before: FetchSession, after: FetchSession, partition: Fetched) -> bool:
+    """Records raise the high watermark; and partitions without news keep their turn."""
+    is_produced = after.has_records[partition] and not before.has_records[partition]
+    premise(is_produced or before.first != after.first)
+    return after.has_news[partition] if is_produced else before.has_records[before.first] or any(before.has_news)
 
 
 @step(symptom="a client waits for records that it has", log="none")

@@ -20,7 +20,7 @@ def fetcher_is_of_the_port(before: FetcherEndpoint, after: FetcherEndpoint) -> b
     """A follower that is told begins to fetch from the leader, or has failed; it is told as the leader starts."""
     premise(before.is_told != after.is_told)
     if after.is_told:
-        return after.fetcher == before.fetcher
+        return after.fetcher == before.fetcher and after.follows == before.follows
     return after.port == before.port and after.follows != after.has_failed
 
 

@@ -24,7 +24,8 @@ def append_goes_on_when_it_is_verified(before: RequestBuffers, after: RequestBuf
     if after.came_to is None:
         return before.runs_in is not None and after.runs_in is None and after.uses is None and not after.is_verified
     if after.runs_in is not None:
-        return before.is_verified and before.runs_in is None and not before.is_busy[after.runs_in]
+        is_next = before.is_verified and before.runs_in is None
+        return is_next and after.uses is not None and not before.is_busy[after.runs_in]
     return after.is_verified == (before.came_to is not None)
 
 

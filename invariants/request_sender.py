@@ -34,7 +34,7 @@ def controller_changes_as_it_is_elected(before: RequestSender, after: RequestSen
     premise(before.is_controller != after.is_controller or before.is_to_resign != after.is_to_resign)
     if after.is_to_resign:
         return before.is_controller and after.is_controller
-    return after.is_controller or (before.is_to_resign and not after.is_sending)
+    return not (after.is_controller or after.is_sending) if before.is_to_resign else after.is_controller
 
 
 @reachable()

@@ -41,6 +41,18 @@ def change_is_handled(before: UncleanPartition, after: UncleanPartition) -> bool
     return is_changed if after.is_told else after.has_leader == (can_lead or after.is_live[after.last])
 
 
+@step(symptom="unclean elections are not allowed any more", log="none")
+def permission_stays(before: UncleanPartition, after: UncleanPartition) -> bool:
+    """What an operator has allowed stays so."""
+    return before.is_allowed <= after.is_allowed and before.is_default <= after.is_default
+
+
+@reachable()
+def change_was_handled(partition: UncleanPartition) -> bool:
+    """The controller has handled a change."""
+    return partition.is_allowed and partition.is_default and not partition.is_told
+
+
 @reachable()
 def election_is_allowed_at_last(partition: UncleanPartition) -> bool:
     """A replica leads that was not in the ISR."""

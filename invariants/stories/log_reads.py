@@ -218,6 +218,7 @@ FETCH_OF_TWO_PARTITIONS = Scenario(
     properties=(
         sessions.partition_waits_for_one_response,
         sessions.fetch_gets_records_of_one,
+        sessions.records_are_news,
         sessions.wait_is_for_records,
         sessions.partition_waits,
     ),
@@ -232,6 +233,7 @@ FETCH_WITH_AN_OLD_EPOCH = FETCH_OF_TWO_PARTITIONS.varied(
     properties=(
         sessions.old_epoch_is_fenced,
         sessions.fetch_gets_records_of_one,
+        sessions.records_are_news,
         sessions.leader_is_elected_for_one_epoch,
     ),
     bounds={"fetched": 2, "fetches": 2, "epochs": 2},
@@ -244,6 +246,7 @@ FETCH_OF_A_LOST_REPLICA = FETCH_OF_TWO_PARTITIONS.varied(
     properties=(
         sessions.fetch_outlives_a_partition,
         sessions.fetch_gets_records_of_one,
+        sessions.records_are_news,
         sessions.replica_is_taken_away_once,
     ),
     bounds={"fetched": 2, "fetches": 2, "epochs": 0},

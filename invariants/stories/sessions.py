@@ -241,6 +241,8 @@ UNCLEAN_ELECTIONS_ALLOWED = Scenario(
         unclean_elections.election_is_clean_or_allowed,
         unclean_elections.broker_fails_or_starts,
         unclean_elections.change_is_handled,
+        unclean_elections.permission_stays,
+        unclean_elections.change_was_handled,
         unclean_elections.election_is_allowed_at_last,
     ),
     bounds={"replicas": 2},

@@ -349,7 +349,8 @@ BROKEN = (
             "committed_offset_is_kept(0)",
             "consumer-group-retention-for-good",
             "0.10.1",
-            "start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0) replicate(0) clean_up(0)",
+            "start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0) replicate(0) "
+            "clean_up(0)",
         ),
         "0.10.2",
     ),

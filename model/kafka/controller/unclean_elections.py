@@ -64,7 +64,6 @@ def start(partition: UncleanPartition, replica: Replica) -> None:
 @action(by=FAULT, description="another controller takes office", source="KafkaController.onControllerFailover")
 def move_controller(partition: UncleanPartition) -> None:
     """Have it elect a leader for partitions without one."""
-    partition.is_told = False
     elect(partition)
 
 

@@ -61,7 +61,7 @@ def elect(session: FetchSession) -> None:
 @action(by=CONTROLLER, description="takes the replica of partition {partition} away", source="Partition.makeLeader")
 def reassign(session: FetchSession, partition: Fetched) -> None:
     """Have another broker follow; the one of before fetches on, until it is told."""
-    require(session.follows[partition] and session.follows[1 - partition])
+    require(session.follows[1 - partition])
     session.follows[partition] = False
 
 

@@ -36,7 +36,6 @@ class FetcherEndpoint:
 @action(by=BROKERS, description="starts again at port {port}", source="KafkaController.onBrokerStartup")
 def restart(endpoint: FetcherEndpoint, port: Port) -> None:
     """Have the follower told."""
-    require(not endpoint.is_told)
     endpoint.port, endpoint.is_told = port, True
 
 

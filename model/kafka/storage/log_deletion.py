@@ -132,7 +132,7 @@ def replace_log(folder: PartitionFolder) -> None:
 @action(by=OPERATOR, description="asks for a move once more", source="ReplicaManager.alterReplicaLogDirs: getReplica")
 def ask_again(folder: PartitionFolder) -> None:
     """Find the future log of the earlier move. Since KAFKA-6949 it is not renamed meanwhile."""
-    require(has_log(folder) and folder.is_future and MOVE_REQUESTS > 0 and not folder.looks_for_future)
+    require(has_log(folder) and folder.is_future and MOVE_REQUESTS > 0)
     folder.looks_for_future = True
 
 

@@ -44,7 +44,7 @@ def begin_append(buffers: RequestBuffers, handler: Handler) -> None:
 @action(by=COORDINATOR, description="verifies the transaction", source="AddPartitionsToTxnManager")
 def verify(buffers: RequestBuffers) -> None:
     """Have the append go on."""
-    require(buffers.came_to is not None and not buffers.is_verified)
+    require(buffers.came_to is not None)
     buffers.is_verified = True
 
 
@@ -67,12 +67,11 @@ def end_append(buffers: RequestBuffers, handler: Handler) -> None:
 @action(by=PRODUCER, description="appends without a transaction, by {handler}", source="ReplicaManager.appendRecords")
 def begin_request(buffers: RequestBuffers, handler: Handler) -> None:
     """Decompress its batch in the buffers of the thread."""
-    require(not buffers.is_busy[handler] and buffers.runs_in != handler)
+    require(buffers.runs_in != handler)
     buffers.is_busy[handler] = True
 
 
 @action(by=HANDLER, description="has handled the request", source="KafkaRequestHandler.run")
 def end_request(buffers: RequestBuffers, handler: Handler) -> None:
     """Leave the buffers to the next request."""
-    require(buffers.is_busy[handler])
     buffers.is_busy[handler] = False
