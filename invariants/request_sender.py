@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.controller.request_sender import RequestSender
-from kwalk.model.language import always, premise, reachable, step, when_quiescent
+from kwalk.model.language import always, premise, reachable, step
 
 
 @always(
@@ -13,12 +13,6 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 def controller_can_be_elected_again(sender: RequestSender) -> bool:
     """A broker that was controller can be elected again."""
     return not sender.has_failed
-
-
-@when_quiescent(symptom="two brokers act as controller", log="none")
-def deposed_controller_resigns(sender: RequestSender) -> bool:
-    """A broker that is not elected any more resigns."""
-    return not sender.is_to_resign
 
 
 @step(symptom="a broker sends requests that is no controller", log="none")

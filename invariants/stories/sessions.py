@@ -222,7 +222,6 @@ RESIGNATION_AMID_A_REQUEST = Scenario(
     actions=actions_of(request_sender),
     properties=(
         senders.controller_can_be_elected_again,
-        senders.deposed_controller_resigns,
         senders.connection_is_used_by_a_controller,
         senders.controller_changes_as_it_is_elected,
         senders.controller_is_elected_again,
