@@ -47,7 +47,6 @@ def send(sender: RequestSender) -> None:
 @action(by=SENDER, description="has the answer", source="RequestSendThread.doWork")
 def receive(sender: RequestSender) -> None:
     """Leave the connection."""
-    require(sender.is_sending)
     sender.is_sending = False
 
 
