@@ -175,6 +175,8 @@ class Series:
         slow: those of `prompt` that something may hold up until after an event.
         idle_time: names of system actions that happen at any time, and for which nothing waits.
         rare: names of actions and actors whose events count as two.
+        sequences: events that are often taken one after the other, with rest between them, as those of a restart of all
+            brokers: they are tried together. Of two that follow each other, one may be left out.
         common: names of events of the whole system, so that they happen in the other series of its snapshots, too.
         event_counters: paths of leaves that only count events, up to a bound.
         facts: sentences on what was read, what was left out and what is assumed.
@@ -202,6 +204,7 @@ class Series:
     slow: frozenset[str] = frozenset()
     idle_time: frozenset[str] = frozenset()
     rare: frozenset[str] = frozenset()
+    sequences: tuple[tuple[Event, ...], ...] = ()
     common: frozenset[str] = frozenset()
     event_counters: frozenset[str] = frozenset()
     facts: tuple[str, ...] = ()

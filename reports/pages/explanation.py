@@ -38,6 +38,7 @@ WHEN = {
     EventTiming.PATIENT: "in quiescent states",
     EventTiming.CALM: "while the system only waits",
     EventTiming.HASTY: "in any state",
+    EventTiming.SEQUENCE: "around a restart of all brokers in turn, or what one broker comes back from",
 }
 
 

@@ -81,6 +81,23 @@ def test_needs_that_are_wrong_do_not_change_the_answer() -> None:
         assert explained(series(less)).fit is Fit.REFUSED
 
 
+def test_events_that_follow_each_other_are_tried_in_sequence_beyond_the_most_events() -> None:
+    evening = series(seen("evening", cooked=3, stove_is_off=1))
+    assert explained(evening, events=1).fit is Fit.REFUSED
+    done = explained(evolve(evening, sequences=((("order", None),) * 3 + (("turn_off", None),),)), events=1)
+    assert done.fit is Fit.EXPLAINED
+    assert steps(done) == [["order()", "cook()"] * 3 + ["turn_off()"]]
+
+
+def test_of_two_events_in_sequence_one_may_be_left_out_and_another_one_come_before() -> None:
+    """At rest nobody waits on a stove that is on, so nobody leaves."""
+    by_turns = evolve(series(seen("evening", ordered=3, cooked=3)), sequences=((("leave", None), ("order", None)) * 2,))
+    done = explained(by_turns, events=1)
+    assert done.fit is Fit.EXPLAINED and steps(done) == [["order()", "cook()"] * 3]
+    refused = explained(evolve(by_turns, waypoints=(seen("less", ordered=5, cooked=4),)), events=1)
+    assert refused.fit is Fit.REFUSED and refused.efforts[0].complete[EventTiming.SEQUENCE] == 1
+
+
 def test_what_no_behaviour_shows_is_refused_with_waypoint_and_fact() -> None:
     done = explained(series(seen("clean", cooked=0), seen("less", ordered=1, cooked=2), seen("never", cooked=3)))
     assert (done.fit, done.how) == (Fit.REFUSED, "exhaustive")

@@ -121,6 +121,15 @@ def test_a_topic_that_is_created_again_over_its_logs_with_other_replicas_is_expl
     assert any(key.startswith("remove_topic_by_hand") for key in report.trace.actions)
 
 
+def test_a_restart_of_all_brokers_after_a_topic_was_created_again_unnoticed_is_explained() -> None:
+    """Five events, of which the controller's restart is the first: too many for one after the other."""
+    (report,) = reports_of(history("created-again-and-all-restarted"))
+    begin, end = report.explanation.arrivals[-2:]
+    taken = [key[:-1].split(",")[0] for key in report.trace.actions[begin:end] if key.startswith(("stop(", "restart("))]
+    assert report.fit is Fit.EXPLAINED
+    assert taken == ["stop(0", "restart(0", "stop(1", "restart(1", "restart(2"]
+
+
 @pytest.mark.parametrize("name", ["begins-removed-with-states-in-the-controller", "begins-removed-before-two-orders"])
 def test_a_series_may_begin_when_a_topic_was_removed_by_hand(name: str) -> None:
     """Its logs are there; a controller that had it elects no leader of its next life, until there is a failover."""

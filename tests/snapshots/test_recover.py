@@ -91,8 +91,27 @@ def test_damages_with_deletions_have_the_plan_that_the_page_names(damage, steps:
 
 def test_a_partition_of_which_the_controller_may_not_know_is_not_waited_for() -> None:
     """Its znode may be unread; or the controller has dropped the event, and only the next one creates it."""
-    (world,) = (one for one in problem(damages.partition_without_state).worlds if one.name == "t-1")
+
+    def unserved(capture: dict) -> None:
+        damages.partition_without_state(capture)
+        damages.settled(capture)
+
+    (world,) = (one for one in recovery_problem(changed(unserved)).worlds if one.name == "t-1")
     assert len(world.initial) == 2
+
+
+def test_the_controller_and_the_leader_know_a_state_that_is_lost() -> None:
+    """Without failover no controller creates the state; the leader has its followers in an ISR of its own."""
+    (world,) = (one for one in problem(damages.partition_without_state).worlds if one.name == "t-1")
+    (state,) = world.initial
+    with world.model.active():
+        cluster = world.model.state(state)
+        (controller,) = (one.controller for one in cluster.brokers if one.controller.is_active)
+        (leader,) = (number for number in range(3) if cluster.replica_of(number, 0, 0).is_leader)
+        isr = cluster.replica_of(leader, 0, 0).replication.isr
+        known = controller.topics[0].leadership[0]
+        assert (known.leader, known.leader_epoch, known.isr) == (leader, 0, isr) and len(isr) > 1
+        assert not cluster.zookeeper.state_of(0, 0).exists and not controller.events
 
 
 def test_a_dead_broker_in_the_isr_needs_no_operator() -> None:

@@ -40,6 +40,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
+    lost_state,
     may_hold_another_id,
     refuses_all,
     served_without_state,
@@ -148,6 +149,8 @@ class Situation:
         topic_exists: whether /brokers/topics has the topic.
         at_first_epoch: whether ZooKeeper's leader epoch is 0, so that nothing has changed since the partition began;
             also without a state, as the epoch that the partition would get.
+        is_served: whether only the state znode is gone: brokers serve the partition, and the controller knows it, as
+            one that is elected creates the state.
         brokers: what matters of each broker.
     """
 
@@ -159,6 +162,7 @@ class Situation:
     topic_exists: bool
     at_first_epoch: bool
     brokers: tuple[BrokerSituation, ...]
+    is_served: bool = False
 
     @property
     def is_ignored(self) -> bool:
@@ -305,6 +309,7 @@ class Situations:
             bool(topic.partitions) or topic.name in capture.topics,
             state is None or state.leader_epoch == 0,
             found,
+            is_served=lost_state(capture, topic, partition) is not None,
         )
         return Observed(situation, members, ids)
 
@@ -747,7 +752,8 @@ def arrangements_of(
     found: list[Callable[[Cluster], None]] = [
         partial(_arrange, believed=believed, situation=situation, scope=scope) for believed in _possible(start)
     ]
-    if situation.has_state and not (situation.deleting and not _is_being_deleted(situation)):
+    is_handled = situation.has_state or situation.is_served
+    if is_handled and not (situation.deleting and not _is_being_deleted(situation)):
         return found
     return [*found, *(partial(_arrange_without_event, arranged=one, situation=situation) for one in found)]
 
@@ -806,7 +812,7 @@ def arrange_lineage(cluster: Cluster, situation: Situation, case: LineageCase) -
 
 
 def _arrange_later(cluster: Cluster, situation: Situation, later: LaterState) -> None:
-    """Give processes a state that is later than ZooKeeper's, where they have not taken up that one."""
+    """Give processes a state that is later than ZooKeeper's, or that it has lost, where they have not taken up its."""
     for broker in cluster.brokers:
         leadership = broker.controller.topics[0].leadership[0]
         if later.is_known and leadership.is_known:
@@ -893,6 +899,11 @@ class _AtRest(InferredStart):
         if state is not None and state.leader == broker and (led is False or not (led or self.leads)):
             return self._stuck(ids, state.leader_epoch)
         return super()._hosted(broker, partition, ids)
+
+    def known_leadership(self, partition: int) -> tuple[int | None, int] | None:
+        served = self.capture.cached(self.focus.topic.name, partition) if self.situation.is_served else None
+        known = None if served is None else (self.focus.index(served.leader), served.leader_epoch)
+        return known or super().known_leadership(partition)
 
     def _served(self, broker: int, partition: int) -> CapturedMetadata | None:
         """Return what a broker answers about a partition, or others if its cache is unknown.

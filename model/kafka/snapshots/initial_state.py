@@ -185,6 +185,11 @@ class InferredState:
         is_behind = any(one is not None and one.leader_epoch < epoch for one in shown)
         return int(is_behind or partition in self.focus.symptoms.broken)
 
+    def known_leadership(self, partition: int) -> tuple[int | None, int] | None:
+        """Return the leader and the model's leader epoch that the controller has in memory; None if it has neither."""
+        state, epoch = self.focus.topic.states.get(partition), self.leader_epoch(partition)
+        return None if state is None or epoch is None else (self.focus.index(state.leader), epoch)
+
     def replica(self, broker: int, partition: int, memory: InferredMemory) -> InferredReplica:
         """Return a broker's replica of a partition."""
         directory = self.capture.directory(broker, self.focus.topic.name, partition)
@@ -315,9 +320,9 @@ def accepted_partitions(focus: Focus) -> int:
     return len(focus.partitions) + bool(focus.symptoms.lost)
 
 
-def known_partitions(focus: Focus) -> int:
-    """Return how many partitions the controller has handled: those with a state, which come first."""
-    return sum(partition in focus.topic.states for partition in focus.partitions)
+def known_partitions(inferred: InferredState) -> int:
+    """Return how many partitions the controller has handled, which come first."""
+    return sum(inferred.known_leadership(partition) is not None for partition in inferred.focus.partitions)
 
 
 def replica_orders(focus: Focus) -> int:
@@ -404,22 +409,20 @@ def _elect(cluster: Cluster, active: int | None) -> None:
 
 def _context(cluster: Cluster, active: int, inferred: InferredState, ids: tuple[str, ...]) -> None:
     """Fill the context with what ZooKeeper had when the controller last read it, and the topic id that it sends."""
-    controller, znode = cluster.controller_of(active), cluster.zookeeper.topics[0]
-    known = known_partitions(inferred.focus)
+    context, known = cluster.controller_of(active).topics[0], known_partitions(inferred)
     if known:
-        context = controller.topics[0]
         context.partition_count = known
         context.topic_id = number_of(inferred.context_id, ids)
-        for n in range(known):
-            context.leadership[n].leader = znode.states[n].leader
-            context.leadership[n].leader_epoch = znode.states[n].leader_epoch
+        for n, partition in enumerate(inferred.focus.partitions[:known]):
+            if (leadership := inferred.known_leadership(partition)) is not None:
+                context.leadership[n].leader, context.leadership[n].leader_epoch = leadership
 
 
 def _pending(cluster: Cluster, active: int, inferred: InferredState) -> None:
     """Arm watches, and queue the events of those that have fired."""
     watches, controller = cluster.zookeeper.watches[active], cluster.controller_of(active)
     lost = _unnoticed(cluster, inferred)
-    known, count = known_partitions(inferred.focus), len(inferred.focus.partitions)
+    known, count = known_partitions(inferred), len(inferred.focus.partitions)
     watches.broker_ids, watches.topics, watches.topic[0] = not lost, known > 0, known == count
     for broker in lost:
         controller.registrations[broker] = BrokerRegistration.STALE
@@ -435,7 +438,7 @@ def _unnoticed(cluster: Cluster, inferred: InferredState) -> frozenset[int]:
     """Return brokers that are down but lead, or are in an ISR with others: the controller has yet to react."""
     up = cluster.zookeeper.broker_ids
     found: set[int] = set()
-    for n in range(known_partitions(inferred.focus)):
+    for n in range(known_partitions(inferred)):
         state = cluster.zookeeper.state_of(0, n)
         beside = state.isr if len(state.isr) > 1 else frozenset()
         found |= (beside | ({state.leader} if state.leader is not None else set())) - up

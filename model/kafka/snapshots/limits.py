@@ -284,17 +284,18 @@ def _any(names: Iterable[str]) -> frozenset[tuple[str, int | None]]:
 def _topic_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:
     was, topic = before.topic(numbering), after.topic(numbering)
     count, deletes = f"{TOPIC}.partition_count", numbering.scope.deletion
+    removals = _any(REMOVALS | {STATE_REMOVAL})  # states that go first
     if before.life != after.life or (topic is not None and was is None):
         if deletes:
             lives = where(f"{TOPIC}.incarnation", after.life)
             if was is not None:
-                yield Need(((*lives, *where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), _any(REMOVALS))
+                yield Need(((*lives, *where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), removals)
             yield Need((lives, where(count, *range(1, numbering.partitions + 1))), _any(CREATIONS))
         else:
             yield Need((where(count, *range(1, numbering.partitions + 1)),), _any(CREATIONS))
     elif topic is None or was is None:
         if was is not None and deletes:
-            yield Need(((*where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), _any(REMOVALS))
+            yield Need(((*where(count, 0), *where("zookeeper.delete_topics{0}", 1)),), removals)
     elif len(topic.partitions) > len(was.partitions):
         yield Need((where(count, *range(len(was.partitions) + 1, numbering.partitions + 1)),), _any(EXPANSIONS))
     elif topic.partitions != was.partitions and numbering.scope.reassignment:

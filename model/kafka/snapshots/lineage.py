@@ -27,6 +27,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     has_own_logs,
     is_behind_logs,
     listed,
+    lost_state,
 )
 
 
@@ -278,7 +279,7 @@ class LogContent:
 
 @frozen
 class LaterState:
-    """A state of a partition that running brokers have in memory, and that is later than ZooKeeper's.
+    """A state of a partition that running brokers have in memory, and that is later than ZooKeeper's, or lost there.
 
     Attributes:
         leader: the broker that leads; None if none does.
@@ -298,9 +299,9 @@ class LaterState:
         """Return it in the numbers of brokers, and of leader epochs, that a case has."""
         return evolve(
             self,
-            leader=None if self.leader is None else brokers.index(self.leader),
+            leader=None if self.leader not in brokers else brokers.index(self.leader),
             leader_epoch=ranks[self.leader_epoch],
-            isr=frozenset(brokers.index(b) for b in self.isr),
+            isr=frozenset(brokers.index(b) for b in self.isr if b in brokers),
             restarted=frozenset(brokers.index(b) for b in self.restarted),
         )
 
@@ -768,13 +769,16 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
 
 
 def later_states(capture: Capture, topic: Topic, partition: int, newest: Collection[int]) -> Iterator[LaterState]:
-    """Yield what brokers may have in memory of a partition whose state in ZooKeeper is older than all logs.
+    """Yield what brokers may have in memory of a partition whose state is lost, or is older than all logs.
 
     If nothing shows who leads, it may be each broker with a newest log, and each other one may have restarted: the
     leader in ZooKeeper has not, as a log with later epochs loses them when its broker takes up an earlier one.
 
     Kafka: LeaderEpochFileCache.assign.
     """
+    lost = lost_state(capture, topic, partition)
+    if lost is not None:
+        yield LaterState(lost.leader, lost.leader_epoch, frozenset(lost.isr), is_known=True)
     if not newest or partition not in topic.states:
         return
     replicas, state = topic.partitions[partition], topic.states[partition]
@@ -899,7 +903,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     can_be_empty = all(group in lineages.earlier for group in kept)
     named = len(kept) + can_be_empty > 1
     label = topic_label(topic.name)
-    if lineages.later:
+    if lineages.later and partition in topic.states:
         which = f"if the logs of topic {label} are not of an earlier topic of the name"
         return (_choice(lineages, topic, partition, tuple(kept[:1]), which),)
     found = []

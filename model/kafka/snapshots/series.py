@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, pairwise, permutations
 from typing import Any
 
 from attrs import evolve, frozen
@@ -88,7 +88,7 @@ from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder
 from kwalk.model.language import UsageError
-from kwalk.model.language.series import LogSource, Requirement, Series, Waypoint, sharing_models
+from kwalk.model.language.series import Event, LogSource, Requirement, Series, Waypoint, sharing_models
 
 
 @frozen
@@ -669,6 +669,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         slow=SLOW,
         idle_time=IDLE_TIME,
         rare=RARE,
+        sequences=_sequences(scope),
         common=COMMON,
         event_counters=EVENT_COUNTERS | migrating.COUNTERS if scope.migrates else EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED, *([migrating.ASSUMED] if scope.migrates else [])),
@@ -696,6 +697,20 @@ def _initial(series: Captures, scope: Scope, start: InferredStart | None, number
         return begin
     worlds = migrating.worlds_of(series.first, scope, numbering, may_have_flag=scope.removals)
     return migrating.with_worlds(begin, worlds)
+
+
+MOST_ORDERED = 4
+"""The most brokers that are restarted in every order: more are in that of their ids, and in the reverse."""
+
+
+def _sequences(scope: Scope) -> tuple[tuple[Event, ...], ...]:
+    """Return the events of a restart of all brokers, one after the other, and of what one broker comes back from."""
+    brokers = tuple(range(len(scope.brokers)))
+    orders = permutations(brokers) if len(brokers) <= MOST_ORDERED else (brokers, brokers[::-1])
+    restarts = [tuple((name, broker) for broker in order for name in ("stop", "restart")) for order in orders]
+    pairs = [("stop", "restart"), ("crash", "restart"), *([("expire_session", "notice_expiry")] * scope.expires)]
+    returns = [tuple((name, broker) for name in pair) for pair in pairs for broker in brokers]
+    return tuple(dict.fromkeys([*restarts, *returns]))
 
 
 def _requires(series: Captures) -> Iterator[Requirement]:

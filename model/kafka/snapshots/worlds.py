@@ -85,7 +85,7 @@ class ClusterPart:
     @property
     def is_behind(self) -> bool:
         """Whether ZooKeeper's state is older than all logs."""
-        return bool(self.lineages.later)
+        return self.has_state and bool(self.lineages.later)
 
     @property
     def leader_of_wrong_isr(self) -> int | None:

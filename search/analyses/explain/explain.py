@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -25,7 +25,7 @@ from attrs import define, evolve, field, frozen
 from kwalk.model.language import DomainError, Model, Vector
 from kwalk.model.language.errors import InternalError
 from kwalk.model.language.model import ActionInstance
-from kwalk.model.language.series import Clause, Fact, LoggedStep, Series, Waypoint
+from kwalk.model.language.series import Clause, Event, Fact, LoggedStep, Series, Waypoint
 from kwalk.search.analyses.explain.kernels import CompilationQueue, SearchKernel
 from kwalk.search.analyses.explain.segment import (
     BudgetSpent,
@@ -222,25 +222,45 @@ def logged_along(
 
 EVENTS = 8
 """The default for the most assumed events of a segment."""
-SHARES = {EventTiming.PATIENT: 8, EventTiming.CALM: 4, EventTiming.EAGER: 2, EventTiming.SLOW: 2, EventTiming.HASTY: 2}
-"""The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs."""
+SHARES = {
+    EventTiming.PATIENT: 8,
+    EventTiming.CALM: 4,
+    EventTiming.EAGER: 2,
+    EventTiming.SLOW: 2,
+    EventTiming.HASTY: 2,
+    EventTiming.AIMED: 6,
+    EventTiming.SEQUENCE: 2,
+}
+"""The most assumed events with each timing; of a search that aims, those beyond the fewest that the waypoint needs; of
+one in sequence, the others."""
 MEMORY = 1 << 30
 """The most bytes of states for one timing of one segment."""
 INTERRUPTED = "interrupted"
 LADDER = (
     {EventTiming.PATIENT: 1, EventTiming.CALM: 1},
-    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.EAGER: 0},
+    {EventTiming.PATIENT: 1, EventTiming.CALM: 1, EventTiming.AIMED: 1, EventTiming.EAGER: 0},
+    {EventTiming.SEQUENCE: 0},
+    {EventTiming.AIMED: 4},
     {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 0},
-    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.EAGER: 1},
+    {EventTiming.SEQUENCE: 1},
+    {EventTiming.PATIENT: 2, EventTiming.CALM: 2, EventTiming.AIMED: 6, EventTiming.EAGER: 1},
+    {EventTiming.SEQUENCE: 2},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 1, EventTiming.HASTY: 1},
     {EventTiming.PATIENT: 3, EventTiming.CALM: 2, EventTiming.EAGER: 2, EventTiming.SLOW: 1, EventTiming.HASTY: 1},
 )
 """The events that are tried in turn for the furthest segment, before all segments are searched exhaustively: each
-event more costs a multiple, and an earlier segment may have to end elsewhere. An eager or slow search aims at the
-waypoint; its number is that of events beyond the fewest that the waypoint needs."""
+event more costs a multiple, and an earlier segment may have to end elsewhere. An aimed, eager or slow search aims at
+the waypoint; its number is that of events beyond the fewest that the waypoint needs. The number of a sequence is that
+of other events before and after it, and between the two of a pair."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
+
+MOST_SPARE = 1
+"""The most spare events of a calm search that aims, if they may be any: of more, they are two that belong together."""
+
+SearchKey = tuple[EventTiming, tuple[Event | None, ...], int | None]
+"""What distinguishes the searches of a segment: the timing, the sequence of events, and the number of spare events."""
 
 Limits = Mapping[EventTiming, int]
 """The most events of a segment with each timing, and beyond the fewest if it is eager; others are left out."""
@@ -292,7 +312,7 @@ class SegmentEffort:
     """The search of one segment: states stored, and the number of events up to which it was exhaustive, by timing.
 
     None means that not even the layer without events was completed. A timing that was not searched is missing, and so
-    is a search that aims at the waypoint, which is exhaustive for no number of events.
+    is a search of sequences, or one that aims at the waypoint, which is exhaustive for no number of events.
     """
 
     number: int
@@ -342,9 +362,10 @@ class SegmentSearch:
     """The search of the segment before, its layers that found the starts, and the indices of the starts in them."""
     results: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
-    tried: dict[tuple[EventTiming, int | None], Layers] = field(factory=dict)
-    """The layers of each timing, and of a search that aims also of each number of spare events."""
-    _reported: dict[tuple[EventTiming, int | None], int] = field(factory=dict)
+    tried: dict[SearchKey, Layers] = field(factory=dict)
+    ended: dict[SearchKey, int] = field(factory=dict)
+    """The numbers of states of searches in sequence that ended without any that match, and are forgotten."""
+    _reported: dict[SearchKey, int] = field(factory=dict)
 
     @property
     def waypoint(self) -> Waypoint:
@@ -354,22 +375,67 @@ class SegmentSearch:
     def next(self, limits: Limits) -> tuple[Layers, np.ndarray] | None:
         """Return the new matching states of the next layer that has some; None when the limits are reached."""
         for timing, most in limits.items():
-            for spare in range(most + 1) if timing.aims else (None,):
-                key = timing, spare
-                if key not in self.tried:
-                    self.tried[key] = Layers(
-                        self.context, self.waypoint, self.starts, timing, number=self.number, spare=spare
-                    )
-                layers = self.tried[key]
-                last = most if layers.aim is None else layers.aim.most
-                while layers.complete is None or layers.complete < last:
-                    layers.advance()
-                    new = self._new(key)
-                    if len(new):
-                        return layers, new
+            for key in self._keys(timing, most):
+                new = None if key in self.ended else self._search(key, most)
+                if new is not None:
+                    return new
         return None
 
-    def _new(self, key: tuple[EventTiming, int | None]) -> np.ndarray:
+    def _search(self, key: SearchKey, most: int) -> tuple[Layers, np.ndarray] | None:
+        """Return the new matching states of the next layer of one search; what ends without any is forgotten."""
+        timing, sequence, spare = key
+        if key not in self.tried:
+            self.tried[key] = Layers(
+                self.context, self.waypoint, self.starts, timing, number=self.number, spare=spare, sequence=sequence
+            )
+        layers = self.tried[key]
+        last = layers.aim.most if layers.aim is not None else len(sequence) or most
+        while layers.complete is None or layers.complete < last:
+            layers.advance()
+            new = self._new(key)
+            if len(new):
+                return layers, new
+        if sequence and not len(layers.goals) and not self.context.series.logs:
+            self.ended[key] = self.tried.pop(key).size
+        return None
+
+    def _keys(self, timing: EventTiming, most: int) -> Iterator[SearchKey]:
+        """Yield the searches of a timing: the events of those in sequence, and the spare events of those that aim."""
+        if timing is EventTiming.SEQUENCE:
+            for others in range(most + 1):
+                yield from ((timing, sequence, None) for sequence in self._sequences(others))
+        elif timing is EventTiming.AIMED:
+            yield from ((timing, (), spare) for spare in range(min(most, MOST_SPARE) + 1))
+            pairs = [events for events in self.context.series.sequences if len(events) == 2]
+            yield from ((timing, pair, most) for pair in pairs if most > MOST_SPARE)
+        elif timing.aims:
+            yield from ((timing, (), spare) for spare in range(most + 1))
+        else:
+            yield timing, (), None
+
+    def _sequences(self, others: int) -> Iterator[tuple[Event | None, ...]]:
+        """Yield the sequences with a number of any events before and after them, and between the two of a pair."""
+        for before, between in product(range(others + 1), repeat=2):
+            for events in self.context.series.sequences:
+                after = others - before - between
+                if after >= 0 and (between == 0 or len(events) == 2):
+                    yield (*[None] * before, events[0], *[None] * between, *events[1:], *[None] * after)
+
+    def _others(self) -> int | None:
+        """Return the number of other events up to which all sequences have ended; None without any."""
+        found = None
+        for others in range(SHARES[EventTiming.SEQUENCE] + 1):
+            keys = list(self._keys(EventTiming.SEQUENCE, others))
+            if not keys or not all(map(self._has_ended, keys)):
+                break
+            found = others
+        return found
+
+    def _has_ended(self, key: SearchKey) -> bool:
+        """Whether a search in sequence has taken all of its events."""
+        return key in self.ended or (key in self.tried and self.tried[key].complete == len(key[1]))
+
+    def _new(self, key: SearchKey) -> np.ndarray:
         """Return the matching states that no search has returned before; event counters are not compared."""
         layers = self.tried[key]
         found = layers.goals[self._reported.get(key, 0) :]
@@ -384,8 +450,14 @@ class SegmentSearch:
 
     def effort(self) -> SegmentEffort:
         """Return what was done so far."""
-        complete = {timing: layers.complete for (timing, spare), layers in self.tried.items() if spare is None}
-        states = sum(layers.size for layers in self.tried.values())
+        complete = {
+            timing: layers.complete
+            for (timing, sequence, spare), layers in self.tried.items()
+            if not sequence and spare is None
+        }
+        if (others := self._others()) is not None:
+            complete[EventTiming.SEQUENCE] = others
+        states = sum(layers.size for layers in self.tried.values()) + sum(self.ended.values())
         return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
 
 

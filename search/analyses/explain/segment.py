@@ -89,18 +89,20 @@ def truth(program: ClauseProgram, packed: np.ndarray) -> np.ndarray:
 
 
 class EventTiming(Enum):
-    """When assumed events happen."""
+    """When assumed events happen; an aimed search, and one in sequence, takes them as a calm one."""
 
     PATIENT = "patient"
     CALM = "calm"
     EAGER = "eager"
     HASTY = "hasty"
     SLOW = "slow"
+    AIMED = "aimed"
+    SEQUENCE = "sequence"
 
     @property
     def aims(self) -> bool:
         """Whether a search with this timing aims at the waypoint."""
-        return self in (EventTiming.EAGER, EventTiming.SLOW)
+        return self in (EventTiming.EAGER, EventTiming.SLOW, EventTiming.AIMED)
 
     @property
     def code(self) -> int:
@@ -111,6 +113,8 @@ class EventTiming(Enum):
             "eager": loops.TIMING_EAGER,
             "hasty": loops.TIMING_HASTY,
             "slow": loops.TIMING_EAGER,
+            "aimed": loops.TIMING_CALM,
+            "sequence": loops.TIMING_CALM,
         }[self.value]
 
 
@@ -238,10 +242,18 @@ class Aim:
         starts: The packed states where the segment begins.
         spare: How many more events than the fewest are taken.
         due: How many of the steps of each log have been taken at the waypoint.
+        others: The events of which spare ones are; any if there are none.
     """
 
     def __init__(
-        self, context: SegmentContext, waypoint: Waypoint, starts: np.ndarray, spare: int, due: Sequence[int] = ()
+        self,
+        context: SegmentContext,
+        waypoint: Waypoint,
+        starts: np.ndarray,
+        spare: int,
+        *,
+        due: Sequence[int] = (),
+        others: Sequence[Event] = (),
     ) -> None:
         self._context, instances = context, context.model.instances
         self.groups = [[len(row) for row in group] for group in waypoint.needs] or [[]]
@@ -259,6 +271,7 @@ class Aim:
         self._serves = np.array(
             [[_serves(each, instance) for instance in instances] for each in events], np.bool_
         ).reshape(len(events), len(instances))
+        self._others = np.array([not others or _serves(frozenset(others), one) for one in instances], np.bool_)
         most = spare + int(self.fewest(self._unmet(starts)).max(initial=0))
         self.most = min(most, context.most_events)
         """The most events."""
@@ -303,7 +316,7 @@ class Aim:
         parts = []
         for pattern, (begin, end) in zip(patterns.T, pairwise(ends), strict=True):
             serving = self._serves[pattern[2:]].any(axis=0)
-            taken = serving | pattern[0]
+            taken = serving | (self._others & pattern[0])
             if pattern[1] and taken.any():
                 kinds = np.where(serving & (layers.kinds == StepKind.RARE), StepKind.EVENT, layers.kinds)
                 parts.append((begin, end, np.where(taken, kinds, StepKind.NEVER).astype(np.uint8)))
@@ -368,7 +381,9 @@ class Layers:
     """The states of a segment that are reached from its starts with 0, 1, 2 … events, with one timing.
 
     A rare event counts as two. Limits may be left out, and logs by leaving out the number of the waypoint. If the
-    search aims at the waypoint, `spare` is how many more events than the fewest are taken.
+    search aims at the waypoint, `spare` is how many more events than the fewest are taken, of those in `sequence` if
+    there are any. Else each layer has one event of the `sequence`, or any one for None; of two that are named and
+    follow each other, one may be left out.
     """
 
     def __init__(
@@ -381,8 +396,9 @@ class Layers:
         number: int = NO_WAYPOINT,
         limited: bool = True,
         spare: int | None = None,
+        sequence: Sequence[Event | None] = (),
     ) -> None:
-        self.context, self.waypoint, self.timing = context, waypoint, timing
+        self.context, self.waypoint, self.timing, self.sequence = context, waypoint, timing, sequence
         kernel = context.kernel
         self.states = KeyStore(context.words, context.memory, widest_step=kernel.instances)
         most = self.states.most
@@ -406,7 +422,8 @@ class Layers:
         """For each layer its begin and end in the order of expansion."""
         self._begin(starts)
         due = self.logs.due.tolist()
-        self.aim = None if spare is None else Aim(context, waypoint, starts, spare, due)
+        others = [event for event in sequence if event is not None]
+        self.aim = None if spare is None else Aim(context, waypoint, starts, spare, due=due, others=others)
 
     def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
         return program_of(self.context.model, self.context.kernel, dict.fromkeys(clauses))
@@ -446,8 +463,11 @@ class Layers:
         """Complete the next layer: all states that are reached with one more event."""
         cost = 0 if self.complete is None else self.complete + 1
         self.cursor[SegmentCursor.SEEDS] = self.size if cost else 0
-        self._add_events(cost - 1, StepKind.EVENT)
-        self._add_events(cost - 2, StepKind.RARE)
+        if self.sequence and self.aim is None and cost:
+            self._add_event_of_sequence(cost - 1)
+        else:
+            self._add_events(cost - 1, StepKind.EVENT)
+            self._add_events(cost - 2, StepKind.RARE)
         self.cursor[SegmentCursor.SEEDS_END] = self.cursor[SegmentCursor.OTHERS] = self.size
         first = int(self.cursor[SegmentCursor.DONE])
         self._close()
@@ -471,6 +491,17 @@ class Layers:
         for first, last, kinds in parts:
             self.kinds = kinds
             self._add_events_between(begin + first, begin + last, kind)
+        self.kinds = all_kinds
+
+    def _add_event_of_sequence(self, place: int) -> None:
+        """Take the event at a place of the sequence in the states of the layer before."""
+        event, all_kinds = self.sequence[place], self.kinds
+        is_event = np.isin(all_kinds, (StepKind.EVENT, StepKind.RARE))
+        named = [event is None or _serves(frozenset({event}), one) for one in self.context.model.instances]
+        self.kinds = np.where(is_event, np.where(named, StepKind.EVENT, StepKind.NEVER), all_kinds).astype(np.uint8)
+        is_after_named = place > 0 and None not in (event, self.sequence[place - 1])
+        first = self.parts[place - is_after_named][0]
+        self._add_events_between(first, self.parts[place][1], StepKind.EVENT)
         self.kinds = all_kinds
 
     def _add_events_between(self, begin: int, end: int, kind: int) -> None:
