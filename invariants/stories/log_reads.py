@@ -10,6 +10,7 @@ from kwalk.invariants import log_sizes as sizes
 from kwalk.invariants import read_replica as replicas
 from kwalk.invariants import request_buffers as buffers
 from kwalk.invariants import request_timer as timers
+from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
@@ -21,6 +22,7 @@ from kwalk.model.kafka.storage import (
     read_replica,
     request_buffers,
     request_timer,
+    sequence_reset,
     start_reads,
     versions,
     wrapped_sequences,
@@ -33,6 +35,7 @@ from kwalk.model.kafka.storage.log_sizes import LogSizes
 from kwalk.model.kafka.storage.read_replica import ReadReplica
 from kwalk.model.kafka.storage.request_buffers import RequestBuffers
 from kwalk.model.kafka.storage.request_timer import RequestTimer
+from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
 from kwalk.model.language import Scenario, actions_of
@@ -297,6 +300,23 @@ REQUEST_AND_A_CLOCK = Scenario(
     variants=versions.VARIANTS,
     source="SystemTimer; KAFKA-4051",
 )
+FORGOTTEN_PRODUCER = Scenario(
+    name="log-forgotten-producer",
+    story="Records of a transactional producer are deleted before its transaction ends, and it goes on.",
+    state=ForgottenProducer,
+    actions=actions_of(sequence_reset),
+    properties=(
+        resets.producer_outlives_a_deletion,
+        resets.batch_is_appended_in_a_transaction,
+        resets.deletion_is_of_what_a_log_keeps,
+        resets.marker_ends_a_transaction,
+        resets.producer_is_known_by_what_it_sent,
+        resets.transaction_ends_without_records,
+    ),
+    bounds={},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.")},
+    source="ProducerAppendInfo.checkSequence; KAFKA-7298",
+)
 SCENARIOS = (
     FETCH_AMID_AN_APPEND,
     LOOKUP_AMID_CHANGES,
@@ -305,6 +325,7 @@ SCENARIOS = (
     ABOVE_2_GIB,
     ABOVE_2_GIB_COMPACTED,
     WRAPPED_SEQUENCES,
+    FORGOTTEN_PRODUCER,
     START_AFTER_A_CRASH,
     START_AMID_A_SWAP,
     START_AFTER_AN_UPGRADE,

@@ -265,6 +265,7 @@ SEARCHES = (
     "log-move-asked-for-again --variant 3.9.0 --keep-going",
     "fetcher-of-a-moved-leader --variant 3.9.0 --keep-going",
     "request-and-a-clock --variant 3.9.0 --keep-going",
+    "log-forgotten-producer --variant 3.9.0 --keep-going",
     "log-fetch-amid-an-append --variant 3.9.0 --keep-going",
     "log-lookup-amid-changes --variant 3.9.0 --keep-going",
     "log-fetch-from-a-new-leader --variant 3.9.0 --keep-going",

@@ -53,6 +53,15 @@ LARGE = {
 CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
+        Broken(
+            "producer_outlives_a_deletion()",
+            "log-forgotten-producer",
+            "2.0",
+            "produce() delete_records() end_transaction() produce()",
+        ),
+        "2.3.1",
+    ),
+    (
         Broken("follower_has_a_fetcher()", "fetcher-of-a-moved-leader", "0.10.2", "follow() restart(1) follow()"),
         "0.11.0.0",
     ),
@@ -1577,6 +1586,7 @@ SEARCHED = (
     ("log-move-asked-for-again", "3.9.0"),
     ("fetcher-of-a-moved-leader", "3.9.0"),
     ("request-and-a-clock", "3.9.0"),
+    ("log-forgotten-producer", "3.9.0"),
     ("log-fetch-amid-an-append", "3.9.0"),
     ("log-lookup-amid-changes", "3.9.0"),
     ("log-fetch-from-a-new-leader", "3.9.0"),

@@ -11,8 +11,9 @@ another log directory, who may change a log, which configuration it begins with,
 follower leaves the ISR, what a cleaning has room for, which logs the cleaner leaves out, what a start makes of its
 checkpoints, which rate the cleaner has, in which order a broker stops, what ends a fetcher's thread, and which threads
 wait for each other. So are those of few steps: `log_readers`, `lazy_index`, `log_sizes`, `wrapped_sequences`,
-`start_reads`, `delayed_requests`, `fetch_session`, `read_replica`, `request_buffers`, `request_timer`,
-`idle_fetcher`, `fetcher_endpoint` and `network_stop`; `kwalk.invariants.stories.log_reads` has most stories.
+`sequence_reset`, `start_reads`, `delayed_requests`, `fetch_session`, `read_replica`, `request_buffers`,
+`request_timer`, `idle_fetcher`, `fetcher_endpoint` and `network_stop`; `kwalk.invariants.stories.log_reads` has most
+stories.
 
 What the model leaves out, and why these stories lose nothing by it:
 

@@ -1570,6 +1570,15 @@ TIMERS_ARE_MONOTONIC = version_flag(
     source="KAFKA-4051 (0.10.1.0): SystemTimer",
     trials=(Trial("request-and-a-clock", ("request_waits_for_its_time",), variant="0.10.0"),),
 )
+UNKNOWN_SEQUENCES_ARE_RESET = version_flag(
+    "unknown_sequences_are_reset",
+    "KAFKA-7298 (2.0.1): a log that knows a marker of a producer only answers UNKNOWN_PRODUCER_ID, at which the "
+    "producer begins again; before, OUT_OF_ORDER_SEQUENCE_NUMBER, at which it ends",
+    {"2.0.1": True},
+    closes="a transactional producer goes on whose records were deleted",
+    source="KAFKA-7298 (2.0.1): ProducerAppendInfo.checkSequence",
+    trials=(Trial("log-forgotten-producer", ("producer_outlives_a_deletion",), variant="2.0"),),
+)
 LEADERS_CHOOSE_IN_THE_ISR = version_flag(
     "leaders_choose_in_the_isr",
     "KAFKA-14372 (3.3.2): a leader sends consumers to followers in the ISR; since KIP-392 (2.4.0), to any with the "
