@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import z3
 from attrs import define
+
+from kwalk.search.solver.restarted import RestartedSolver
 
 
 class OutOfEffort(Exception):
@@ -53,8 +55,8 @@ class SolverEffort:
             raise OutOfEffort(SPENT)
         return max(1, int(1000 * min(left)))
 
-    def answer(self, solver: z3.Solver, check: Callable[[], z3.CheckSatResult]) -> bool:
-        """Return whether a check is satisfiable. A timeout is retried while CPU time is left.
+    def answer(self, solver: RestartedSolver, literals: Sequence[z3.BoolRef] = ()) -> bool:
+        """Return whether literals can be true at once. A timeout is retried while CPU time is left.
 
         Raises:
             OutOfEffort: Z3 has no answer.
@@ -63,7 +65,7 @@ class SolverEffort:
             left = self.spend()
             if left is not None:
                 solver.set("timeout", left)
-            result = check()
+            result = solver.check(literals)
             if result != z3.unknown:
                 return bool(result == z3.sat)
             reason = _reason(solver.reason_unknown())

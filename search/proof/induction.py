@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
 from attrs import frozen
 
 from kwalk.model.language import Kind, Vector
@@ -24,6 +23,7 @@ from kwalk.model.language.lift.terms import evaluate_terms
 from kwalk.search.proof.effort import SolverEffort
 from kwalk.search.proof.slicing import Slice
 from kwalk.search.proof.unroll import Unrolling
+from kwalk.search.solver.restarted import RestartedSolver
 from kwalk.search.solver.terms import leaves_domain, satisfying_state
 
 
@@ -77,6 +77,6 @@ def _is_k_inductive(unrolling: Unrolling, part: Slice, prop: LiftedProperty, eff
         return not condition.payload
     solver = Solver(Solver.width_for([condition]))
     expression = solver.expression(condition)
-    check = z3.SolverFor("QF_FD")
+    check = RestartedSolver("QF_FD")
     check.add(expression, *solver.domain())
-    return not effort.answer(check, check.check)
+    return not effort.answer(check)

@@ -33,6 +33,7 @@ from kwalk.search.proof.effort import SolverEffort
 from kwalk.search.proof.lemma_guesses import Examples
 from kwalk.search.proof.sampling import Origins, PackedStepper, ReachableSample
 from kwalk.search.proof.slicing import whole_model
+from kwalk.search.solver.restarted import RestartedSolver
 from kwalk.search.solver.terms import (
     bad_state,
     can_be_taken,
@@ -169,7 +170,7 @@ class _InstanceQueries:
         self._reads = reads([taken])
         self.lemmas: dict[Cube, z3.BoolRef] = {}
         self._values: dict[tuple[int, int], z3.BoolRef] = {}
-        self.search, self.alone = z3.SolverFor("QF_FD"), z3.SolverFor("QF_FD")
+        self.search, self.alone = RestartedSolver("QF_FD"), RestartedSolver("QF_FD")
         """A solver with the lemmas, and one without, for reasons."""
         self.taken = encoding.literal()
         expression = encoding.solver.expression(taken)
@@ -212,7 +213,7 @@ class _Query:
         """Return a state in which all of the lemmas that the queries have hold; None if there is none, see `used`."""
         queries = self._queries
         self._assumed = {cube: name for cube, name in queries.lemmas.items() if cube in lemmas}
-        if not _possible(queries.search, [queries.taken, self._bad, *self._assumed.values()], queries.effort):
+        if not queries.effort.answer(queries.search, [queries.taken, self._bad, *self._assumed.values()]):
             return None
         return queries.encoding.state(queries.search.model())
 
@@ -228,7 +229,7 @@ class _Query:
             queries.alone.add(z3.Or(z3.Not(self._not_bad), self._opposite))
             self._opposite = None
         values = {n: queries.has_value(n, state[n]) for n in self._leaves}
-        if _possible(queries.alone, [self._not_bad, *values.values()], queries.effort):
+        if queries.effort.answer(queries.alone, [self._not_bad, *values.values()]):
             raise AssertionError("Z3 contradicts itself: a step that it found does not lead where it led before.")
         core = {literal.get_id() for literal in queries.alone.unsat_core()}
         return [n for n, name in values.items() if name.get_id() in core]
@@ -290,21 +291,6 @@ class StepQueries:
 
 
 _BIT = (z3.BitVecVal(0, 1), z3.BitVecVal(1, 1))
-
-
-def _possible(solver: z3.Solver, literals: Sequence[z3.BoolRef], effort: SolverEffort) -> bool:
-    """Return whether all literals can be true at once.
-
-    It calls the C interface: Z3's own `check` spends more time in Python on hundreds of literals than on the answer.
-    """
-    assumed = (z3.Ast * len(literals))(*(literal.as_ast() for literal in literals))
-
-    def check() -> z3.CheckSatResult:
-        return z3.CheckSatResult(
-            z3.Z3_solver_check_assumptions(solver.ctx.ref(), solver.solver, len(literals), assumed)
-        )
-
-    return effort.answer(solver, check)
 
 
 # The graph.
