@@ -1591,9 +1591,9 @@ LEADERS_CHOOSE_IN_THE_ISR = version_flag(
 )
 LEADERS_CHOOSE_REPLICAS = version_flag(
     "leaders_choose_replicas",
-    "KAFKA-13778 (3.3.0): the leader alone sends consumers to followers; since KIP-392 (2.4.0), a follower that has "
-    "led could, too",
-    {"2.4.0": False, "3.3.0": True},
+    "KAFKA-13778 (3.3.0): the leader alone sends consumers to followers; since 2.6.0, a follower that has led "
+    "could, too",
+    {"2.6.0": False, "3.3.0": True},
     before=True,
     closes="a follower answers the consumers that were sent to it",
     source="KAFKA-13778 (3.3.0): Partition.leaderIdIfLocal",
