@@ -13,16 +13,16 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 def due_request_is_answered(waiting: WaitingRequest) -> bool:
     """A request is answered once what it waits for has happened."""
     premise(waiting.is_due)
-    return waiting.request is Request.ANSWERED
+    return waiting.request in (Request.ANSWERED, Request.REDIRECTED)
 
 
 @step(symptom="a request is answered before its records are replicated, or twice", log="none")
 def request_is_answered_when_it_is_due(before: WaitingRequest, after: WaitingRequest) -> bool:
-    """A request is sent once, waits, and is answered if it is due, while no thread has its lock."""
+    """A request is sent once, waits or names a follower, and is answered if it is due, while no thread has its lock."""
     premise(before.request is not after.request)
     if after.request is Request.ANSWERED:
-        return after.is_due and not any(before.checks[t] is Check.LOOKED for t in CHECKERS)
-    return before.request is Request.NONE
+        return before.is_due and not any(before.checks[t] is Check.LOOKED for t in CHECKERS)
+    return before.request is Request.NONE and (after.is_due or after.request is Request.WAITS)
 
 
 @always(symptom="two threads answer one request", log="none")

@@ -33,6 +33,31 @@ def broker_starts_amid_a_deletion(folder: PartitionFolder) -> bool:
     return not folder.cannot_start
 
 
+@always(
+    symptom="the deletion of a topic does not end while a broker has a failed log directory, up to its next start",
+    log="Failed to delete log for … because it may be in one of the offline directories …",
+)
+def deletion_is_not_refused(folder: PartitionFolder) -> bool:
+    """A replica is deleted in a directory that works, whatever has become of another one."""
+    return not folder.refused
+
+
+@always(
+    symptom="kafka-reassign-partitions.sh fails with UNKNOWN_SERVER_ERROR, as an earlier move to a log directory ends",
+    log="none: java.util.NoSuchElementException: None.get",
+)
+def move_is_accepted(folder: PartitionFolder) -> bool:
+    """A move is accepted that is asked for once more."""
+    return not folder.move_failed
+
+
+@step(symptom="a move is answered that nobody has asked for", log="none")
+def move_is_asked_for_again(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A request finds the future log, which is of a move that has not ended."""
+    premise(after.looks_for_future and not before.looks_for_future)
+    return before.is_future and before.is_there and before.is_up and after.is_future
+
+
 @when_quiescent(
     symptom="disk space: files of removed segments stay after a move, until the broker starts again",
     log="Failed to delete … because it does not exist.",

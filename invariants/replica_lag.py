@@ -103,6 +103,22 @@ def oversized_batch_is_appended(before: FollowerLag, after: FollowerLag) -> bool
     return before.oversized is None and after.oversized == before.end and after.end == before.end + 1
 
 
+@step(symptom="a leader counts a record as replicated that its follower did not get", log="none")
+def failed_read_gives_nothing(before: FollowerLag, after: FollowerLag) -> bool:
+    """A read that fails is the follower's fetch of its round, and gives it nothing."""
+    premise(before.read_errors != after.read_errors)
+    is_fetch = after.has_fetched and not before.has_fetched and not before.is_stalled
+    is_counted = after.read_errors == before.read_errors + 1
+    return is_fetch and is_counted and after.follower_end == before.follower_end and after.known_end == before.known_end
+
+
+@step(symptom="a follower that fetches leaves the ISR", log="none")
+def fetch_is_counted_once(before: FollowerLag, after: FollowerLag) -> bool:
+    """The follower fetches once in a round, or its leader's read fails."""
+    premise(before.has_fetched != after.has_fetched)
+    return after.has_fetched or after.now == before.now + 1
+
+
 @reachable()
 def follower_leaves(lag: FollowerLag) -> bool:
     """A follower that stands still has left the ISR as soon as it had not caught up for too long."""

@@ -7,12 +7,12 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 
 
 @always(
-    symptom="the creation of a topic fails with UNKNOWN_SERVER_ERROR, as another client creates it",
-    log="UNKNOWN_SERVER_ERROR in responses to CreateTopics",
+    symptom="the creation of a topic fails with another error than TOPIC_ALREADY_EXISTS, as another client creates it",
+    log="UNKNOWN_SERVER_ERROR or INVALID_TOPIC_EXCEPTION in responses to CreateTopics",
 )
 def creation_is_accepted_or_refused(topic: CreatedTopic, creator: Creator) -> bool:
     """A client is told that the topic is created, or that it exists."""
-    return topic.creations[creator] is not Creation.FAILED
+    return topic.creations[creator] not in (Creation.FAILED, Creation.INVALID)
 
 
 @when_quiescent(
@@ -49,7 +49,8 @@ def configuration_is_written_by_a_creation(before: CreatedTopic, after: CreatedT
         return is_kept and now is Creation.VALID and before.configured_by is None
     if then is Creation.VALID:
         return is_kept and now is Creation.NONE
-    return is_kept and now in (Creation.NONE, Creation.TO_CREATE, Creation.CONFIGURED)
+    is_refused = now is Creation.VALID and then in (Creation.EXISTS, Creation.INVALID)
+    return is_kept and (is_refused or now in (Creation.NONE, Creation.TO_CREATE, Creation.CONFIGURED))
 
 
 @reachable()

@@ -384,6 +384,13 @@ JOIN_TIMEOUT = CONSUMER_GROUP.varied(
     bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "join_timeouts": 1},
     source="KAFKA-7610, KIP-394",
 )
+RETENTION_FOR_GOOD = CONSUMER_GROUP.varied(
+    name="consumer-group-retention-for-good",
+    story="A consumer commits, while offsets are to be kept for good: offsets.retention.minutes is as large as can be.",
+    properties=GROUP_OF_ONE_BROKER,
+    bounds={"brokers": 1, "moves": 0, "leader_epochs": 0, "consumers": 1, "consumer_stops": 1, "long_retention": 1},
+    source="KAFKA-4472",
+)
 LONG_METADATA = CONSUMER_GROUP.varied(
     name="consumer-group-long-metadata",
     story="A consumer commits two partitions, one of them with longer metadata than is allowed.",
@@ -632,6 +639,7 @@ SCENARIOS = (
     COMPACTED_OFFSETS_THERE_AND_BACK,
     LATE_EXPIRATION,
     JOIN_TIMEOUT,
+    RETENTION_FOR_GOOD,
     LONG_METADATA,
     WITHOUT_PROTOCOL,
     WITHOUT_MEMBERS,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import partitions, session_threads, sessions, witnesses
+from kwalk.invariants import partitions, session_threads, sessions, unclean_elections, witnesses
+from kwalk.invariants import request_sender as senders
 from kwalk.invariants.stories.expansion import EVERYWHERE
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.broker import replica_manager
 from kwalk.model.kafka.clients import admin_clients, faults, operator
-from kwalk.model.kafka.controller import preferred_election
+from kwalk.model.kafka.controller import preferred_election, request_sender
 from kwalk.model.kafka.controller import session_threads as threads
+from kwalk.model.kafka.controller import unclean_elections as elections
 from kwalk.model.kafka.initial_states import cluster_with_topic
 from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.zookeeper import sessions as session_steps
-from kwalk.model.language import Scenario
+from kwalk.model.language import Scenario, actions_of
 
 SESSIONS = (
     *EVERYWHERE,
@@ -212,6 +214,39 @@ SESSIONS_OF_AN_OLD_CONTROLLER = Scenario(
     bounds={"events": 3, "ended_sessions": 2},
     variants=VARIANTS,
     source="KafkaController, ZookeeperLeaderElector; KAFKA-4229, KAFKA-4360, KAFKA-4447",
+)
+RESIGNATION_AMID_A_REQUEST = Scenario(
+    name="resignation-amid-a-request",
+    story="A controller resigns while a request of it is sent, and is elected again.",
+    state=request_sender.RequestSender,
+    actions=actions_of(request_sender),
+    properties=(
+        senders.controller_can_be_elected_again,
+        senders.connection_is_used_by_a_controller,
+        senders.controller_changes_as_it_is_elected,
+        senders.controller_is_elected_again,
+    ),
+    bounds={},
+    variants=VARIANTS,
+    source="ControllerChannelManager.removeExistingBroker; KAFKA-4959",
+)
+UNCLEAN_ELECTIONS_ALLOWED = Scenario(
+    name="unclean-elections-allowed",
+    story="Brokers fail and start, the controller moves, and an operator allows unclean elections.",
+    state=elections.UncleanPartition,
+    actions=actions_of(elections),
+    properties=(
+        unclean_elections.allowed_election_is_held,
+        unclean_elections.election_is_clean_or_allowed,
+        unclean_elections.broker_fails_or_starts,
+        unclean_elections.change_is_handled,
+        unclean_elections.permission_stays,
+        unclean_elections.change_was_handled,
+        unclean_elections.election_is_allowed_at_last,
+    ),
+    bounds={"replicas": 2},
+    variants=VARIANTS,
+    source="KafkaController.processUncleanLeaderElectionEnable; KAFKA-6526, KAFKA-6835",
 )
 END_OF_A_SESSION_AMID_AN_EVENT = Scenario(
     name="end-of-a-session-amid-an-event",

@@ -20,6 +20,7 @@ from kwalk.invariants import server_stop as stops
 from kwalk.invariants import uncleanable_logs as uncleanable
 from kwalk.invariants import unreadable_checkpoints as unreadable
 from kwalk.invariants import write_errors as failures
+from kwalk.invariants.stories import log_reads
 from kwalk.model.kafka.storage import (
     alter_partition_manager,
     cleaner_buffers,
@@ -1522,6 +1523,23 @@ UNREADABLE_CHECKPOINT = Scenario(
     variants=UNCLEANABLE.variants,
     source="CheckpointFile.read, LogManager.loadLogs, LogCleanerManager.allCleanerCheckpoints",
 )
+FOLDER_STEPS = (
+    log_deletion.create,
+    log_deletion.delete_log,
+    log_deletion.delete_files,
+    log_deletion.delete_folder,
+    log_deletion.crash,
+    log_deletion.start,
+)
+FOLDER_PROPERTIES = (
+    partition_folders.directory_outlives_a_deletion,
+    partition_folders.broker_starts_amid_a_deletion,
+    partition_folders.deleted_log_is_gone,
+    partition_folders.deletion_goes_step_by_step,
+    partition_folders.log_is_created_once,
+    partition_folders.crashes_are_counted,
+    partition_folders.log_is_created_again_amid_a_deletion,
+)
 DELETION = Scenario(
     name="log-deletion",
     story="A replica is deleted and created again while its broker flushes the log, deletes its files, or crashes.",
@@ -1551,9 +1569,60 @@ DELETION = Scenario(
         partition_folders.log_is_created_again_amid_a_deletion,
         partition_folders.flush_outlives_its_log,
     ),
-    bounds={"creations": 2, "flushes": 2, "segment_removals": 0, "folder_crashes": 1},
+    bounds={
+        "creations": 2,
+        "flushes": 2,
+        "segment_removals": 0,
+        "folder_crashes": 1,
+        "periods": 0,
+        "long_names": 0,
+        "disk_failures": 0,
+        "move_requests": 0,
+    },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
+)
+DELETION_OF_A_NAME_WITH_PERIODS = DELETION.varied(
+    name="log-deletion-of-a-name-with-periods",
+    story="A replica of a topic with a period in its name is deleted; its broker crashes meanwhile.",
+    actions=FOLDER_STEPS,
+    properties=FOLDER_PROPERTIES,
+    bounds={"flushes": 0, "periods": 1},
+    source="Log.parseTopicPartitionName; KAFKA-5232",
+)
+DELETION_OF_A_LONG_NAME = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-of-a-long-name",
+    story="A replica is deleted of a topic whose name leaves no room for what a deletion adds.",
+    bounds={"periods": 0, "long_names": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="Log.logDeleteDirName; KAFKA-4893",
+)
+DELETION_BESIDE_A_FAILED_DISK = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-beside-a-failed-disk",
+    story="A replica is deleted, or its broker starts, while another log directory of the broker has failed.",
+    actions=(*FOLDER_STEPS, log_deletion.fail_other_disk),
+    properties=(*FOLDER_PROPERTIES, partition_folders.deletion_is_not_refused),
+    bounds={"periods": 0, "disk_failures": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="KIP-112; KAFKA-6697, KAFKA-7313",
+)
+MOVE_ASKED_FOR_AGAIN = DELETION.varied(
+    name="log-move-asked-for-again",
+    story="An operator asks for a move of a replica between log directories once more, as the earlier one ends.",
+    actions=(
+        log_deletion.create_future,
+        log_deletion.ask_again,
+        log_deletion.replace_log,
+        log_deletion.compare_directories,
+    ),
+    properties=(
+        partition_folders.move_is_accepted,
+        partition_folders.move_is_asked_for_again,
+        partition_folders.future_log_replaces_another,
+    ),
+    bounds={"creations": 1, "flushes": 0, "folder_crashes": 0, "move_requests": 1},
+    variants=versions.MOVE_VARIANTS,
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-6949",
 )
 DELETION_AFTER_A_MOVE = DELETION.varied(
     name="log-deletion-after-a-move",
@@ -1672,6 +1741,7 @@ REPLICA_LAG = Scenario(
         "disk_failures": 1,
         "oversized": 0,
         "foreign_members": 0,
+        "read_errors": 0,
     },
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
     source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
@@ -1711,6 +1781,21 @@ REPLICA_LAG_BESIDE_A_REASSIGNMENT = REPLICA_LAG.varied(
     bounds={"foreign_members": 1, "throttles": 0, "disk_failures": 0},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
     source="ReplicaManager.maybeShrinkIsr; KAFKA-9672",
+)
+REPLICA_LAG_WITH_FAILING_READS = REPLICA_LAG.varied(
+    name="replica-lag-with-failing-reads",
+    story="A follower that has all records fetches, and its leader answers with errors for a while.",
+    actions=(replica_lag.produce, *LAG_IN_ROUNDS, replica_lag.fail_read),
+    properties=(
+        lags.follower_that_stands_still_leaves,
+        lags.follower_with_all_records_stays,
+        lags.failed_read_gives_nothing,
+        lags.fetch_is_counted_once,
+        lags.follower_leaves,
+    ),
+    bounds={"read_errors": 3, "throttles": 0, "disk_failures": 0},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
+    source="ReplicaManager.updateFollowerFetchState; KAFKA-8400",
 )
 MOVE = Scenario(
     name="log-move",
@@ -1933,6 +2018,11 @@ SCENARIOS = (
     UNTRIMMED_INDEXES,
     LOST_NAMES,
     COMMITTED_LOOKUPS,
+    DELETION_OF_A_NAME_WITH_PERIODS,
+    DELETION_OF_A_LONG_NAME,
+    DELETION_BESIDE_A_FAILED_DISK,
+    MOVE_ASKED_FOR_AGAIN,
+    REPLICA_LAG_WITH_FAILING_READS,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,
     GROWN_BATCHES,
@@ -1947,4 +2037,5 @@ SCENARIOS = (
     FETCHES_FROM_A_FOLLOWER,
     STOP_THAT_ASKS,
     FETCHER_WITHOUT_PARTITIONS,
+    *log_reads.SCENARIOS,
 )

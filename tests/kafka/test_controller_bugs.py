@@ -216,6 +216,46 @@ BROKEN = (
     ),
     (
         Broken(
+            "creation_is_accepted_or_refused(1)",
+            "two-creations-with-a-period",
+            "2.8.2",
+            "ask(0) ask(1) set_configuration(0) create_configuration(0) create_topic(0) compare_names(1)",
+            flags={"names_do_not_meet_themselves": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "controller_can_be_elected_again()",
+            "resignation-amid-a-request",
+            "2.8.2",
+            "elect() send() depose() resign() elect()",
+            flags={"senders_end_first": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "allowed_election_is_held()",
+            "unclean-elections-allowed",
+            "2.8.2",
+            "fail(0) allow_by_default()",
+            flags={"defaults_start_elections": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "allowed_election_is_held()",
+            "unclean-elections-allowed",
+            "2.8.2",
+            "fail(0) allow()",
+            flags={"topics_start_elections": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "resignation_ends()",
             "sessions-of-an-old-controller",
             "2.8.2",

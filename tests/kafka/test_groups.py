@@ -346,6 +346,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "committed_offset_is_kept(0)",
+            "consumer-group-retention-for-good",
+            "0.10.1",
+            "start(0) join_group(0,0) complete_join(0) sync_group(0,0,0) replicate(0) commit(0,0) replicate(0) "
+            "clean_up(0)",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
             "pending_commit_is_on_its_way(0)",
             "consumer-group-long-metadata",
             "2.8.2",
@@ -480,6 +490,7 @@ SEARCHED = (
     ("consumer-group-late-join", "3.9.0"),
     ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
+    ("consumer-group-retention-for-good", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
     ("consumer-group-old-leader", "3.9.0"),
     ("consumer-group-over-its-maximum", "3.9.0"),

@@ -52,6 +52,167 @@ LARGE = {
 """Bounds in which the numbers of the examples fit."""
 CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
+    (
+        Broken(
+            "producer_outlives_a_deletion()",
+            "log-forgotten-producer",
+            "2.0",
+            "produce() delete_records() end_transaction() produce()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken("follower_has_a_fetcher()", "fetcher-of-a-moved-leader", "0.10.2", "follow() restart(1) follow()"),
+        "0.11.0.0",
+    ),
+    (
+        Broken("request_waits_for_its_time()", "request-and-a-clock", "0.10.0", "wait() wait() set_back() wait()"),
+        "0.10.1",
+    ),
+    (Broken("leader_chooses_the_replica()", "consumer-of-followers", "2.8.2", "choose(0) send_on(1)"), "3.7.0"),
+    (Broken("chosen_replica_is_in_sync(0)", "consumer-of-followers", "2.8.2", "leave_isr(0) choose(0)"), "3.7.0"),
+    (
+        Broken(
+            "partition_waits_for_one_response(1)",
+            "fetch-of-two-partitions",
+            "2.8.2",
+            "produce(0) produce(1) fetch() produce(0) fetch()",
+        ),
+        "3.7.0",
+    ),
+    (Broken("old_epoch_is_fenced()", "fetch-with-an-old-epoch", "2.3.1", "elect() fetch()"), "2.5"),
+    (Broken("fetch_outlives_a_partition()", "fetch-of-a-lost-replica", "0.11.0.0", "reassign(0) fetch()"), "1.0"),
+    (
+        Broken(
+            "buffers_are_used_by_one_request(0)",
+            "append-in-another-thread",
+            "3.6.0",
+            "begin_append(0) verify() go_on(1) begin_request(0)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "move_is_accepted()",
+            "log-move-asked-for-again",
+            "1.1",
+            "create_future() ask_again() replace_log() compare_directories()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "fetch_ends_at_the_high_watermark()",
+            "log-fetch-amid-an-append",
+            "2.3.1",
+            "begin_fetch() slice_file() append() read_to_the_end()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "lookup_is_answered()",
+            "log-lookup-amid-changes",
+            "0.10.0",
+            "begin_lookup() copy_segments() append() answer_lookup()",
+            bounds={"old_segments": 0},
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "lookup_is_answered()",
+            "log-lookup-amid-changes",
+            "0.10.1",
+            "begin_lookup() remove_segment() copy_segments()",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken("fetch_is_answered()", "log-fetch-from-a-new-leader", "0.11.0.0", "begin_to_lead() fetch_and_wait()"),
+        "1.0",
+    ),
+    (
+        Broken(
+            "append_to_a_new_segment_succeeds()",
+            "log-index-of-two-readers",
+            "2.3.1",
+            "look(0) look(1) open_file(0) open_file(1) append()",
+        ),
+        "2.5",
+    ),
+    (Broken("large_log_is_shortened()", "log-above-two-gib", "0.11.0.0", "fill() fill() fill() fill()"), "1.0"),
+    (
+        Broken(
+            "dirty_log_is_cleaned()", "log-above-two-gib-compacted", "0.11.0.0", "fill() clean() fill() fill() fill()"
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "transaction_is_read_when_it_has_ended()",
+            "log-wrapped-sequences",
+            "2.0",
+            "produce() commit() produce() replicate()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "start_reads_what_was_not_flushed()",
+            "log-start-after-a-crash",
+            "0.11.0.0",
+            "roll() flush() roll() roll() write_checkpoint() flush() crash() start()",
+        ),
+        "1.0",
+    ),
+    (Broken("start_reads_what_was_not_flushed()", "log-start-after-an-upgrade", "1.0", "start()"), "2.0"),
+    (
+        Broken(
+            "start_reads_what_was_not_flushed()",
+            "log-start-amid-a-swap",
+            "2.7",
+            "roll() roll() stop() leave_swap() start()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "broker_starts_amid_a_deletion()",
+            "log-deletion-of-a-name-with-periods",
+            "0.10.2",
+            "create() delete_log() crash() start()",
+        ),
+        "2.3.1",
+    ),
+    (Broken("directory_outlives_a_deletion()", "log-deletion-of-a-long-name", "2.0", "create() delete_log()"), "2.3.1"),
+    (
+        Broken(
+            "deletion_is_not_refused()",
+            "log-deletion-beside-a-failed-disk",
+            "2.0",
+            "create() fail_other_disk() delete_log()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "broker_starts_amid_a_deletion()",
+            "log-deletion-beside-a-failed-disk",
+            "1.1",
+            "crash() fail_other_disk() start()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "follower_with_all_records_stays()",
+            "replica-lag-with-failing-reads",
+            "2.3.1",
+            "begin_to_shrink() fail_read() end_round() stall() end_round() end_round() shrink_isr()",
+        ),
+        "2.5",
+    ),
     (Broken("stop_keeps_file_times()", "log-recovery", "0.10.0", "time_passes() shut_down()"), "0.10.1"),
     (Broken("segments_do_not_overlap(0)", "log-roll", "0.10.1", "append(1,0,1,0) append(1,0,2,2)"), "0.10.2"),
     (
@@ -1417,6 +1578,29 @@ SEARCHED = (
     ("stop-that-asks-the-controller", "3.9.0"),
     ("fetcher-without-partitions", "3.9.0"),
     ("requests-that-wait", "3.9.0"),
+    ("consumer-of-followers", "3.9.0"),
+    ("fetch-of-two-partitions", "3.9.0"),
+    ("fetch-with-an-old-epoch", "3.9.0"),
+    ("fetch-of-a-lost-replica", "3.9.0"),
+    ("append-in-another-thread", "3.9.0"),
+    ("log-move-asked-for-again", "3.9.0"),
+    ("fetcher-of-a-moved-leader", "3.9.0"),
+    ("request-and-a-clock", "3.9.0"),
+    ("log-forgotten-producer", "3.9.0"),
+    ("log-fetch-amid-an-append", "3.9.0"),
+    ("log-lookup-amid-changes", "3.9.0"),
+    ("log-fetch-from-a-new-leader", "3.9.0"),
+    ("log-index-of-two-readers", "3.9.0"),
+    ("log-above-two-gib", "3.9.0"),
+    ("log-above-two-gib-compacted", "3.9.0"),
+    ("log-wrapped-sequences", "3.9.0"),
+    ("log-start-after-a-crash", "3.9.0"),
+    ("log-start-amid-a-swap", "3.9.0"),
+    ("log-start-after-an-upgrade", "3.9.0"),
+    ("log-deletion-of-a-name-with-periods", "3.9.0"),
+    ("log-deletion-of-a-long-name", "3.9.0"),
+    ("log-deletion-beside-a-failed-disk", "3.9.0"),
+    ("replica-lag-with-failing-reads", "3.9.0"),
     ("fetches-from-a-follower", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),
     ("orderly-stop-without-a-delete-delay", "3.9.0"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from kwalk.model.kafka.versions.topic_ids import CREATED_CONFIGURATIONS_ARE_SET
+from kwalk.model.kafka.versions.topic_ids import CREATED_CONFIGURATIONS_ARE_SET, NAMES_DO_NOT_MEET_THEMSELVES
 from kwalk.model.language import Actor, Array, Domain, action, array, choice, optional, require, state
 
 CREATORS = Domain("creators", "clients that create the topic, each with another configuration", default=2)
@@ -31,6 +31,7 @@ class Creation(Enum):
     CREATED = "no error"
     EXISTS = "TOPIC_ALREADY_EXISTS"
     FAILED = "UNKNOWN_SERVER_ERROR"
+    INVALID = "INVALID_TOPIC_EXCEPTION"
 
 
 @state
@@ -47,6 +48,18 @@ def ask(topic: CreatedTopic, creator: Creator) -> None:
     """A topic that is there is refused before anything is written."""
     require(topic.creations[creator] is Creation.NONE)
     topic.creations[creator] = Creation.VALID if topic.created_by is None else Creation.EXISTS
+
+
+@action(
+    by=HANDLER,
+    description="compares the name with those of all topics, as it has a period",
+    source="AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK: hasCollisionChars",
+)
+def compare_names(topic: CreatedTopic, creator: Creator) -> None:
+    """Refuse a name that differs from another one in periods. Until KAFKA-4687 that could be the same name."""
+    require(topic.creations[creator] is Creation.VALID)
+    if topic.created_by is not None:
+        topic.creations[creator] = Creation.EXISTS if NAMES_DO_NOT_MEET_THEMSELVES else Creation.INVALID
 
 
 @action(

@@ -40,6 +40,7 @@ LARGE_GROUP = Bound(
     "large_group", "members with whom a group's record is larger than offsets.load.buffer.size; 0: none is", default=0
 )
 JOIN_TIMEOUTS = Bound("join_timeouts", "how often a consumer waits for the answer to JoinGroup no longer", default=0)
+LONG_RETENTION = Bound("long_retention", "1 if offsets.retention.minutes is above 35,791,394, or 68 years", default=0)
 LONG_METADATA = Bound(
     "long_metadata", "how often a commit has another partition, with longer metadata than is allowed", default=0
 )

@@ -9,6 +9,7 @@ from kwalk.model.kafka.groups.domains import (
     GROUP_DELETIONS,
     GROUP_MAX_SIZE,
     LARGE_GROUP,
+    LONG_RETENTION,
     MEMBER_IDS,
     OTHER_PROTOCOLS,
     RETENTIONS,
@@ -43,6 +44,7 @@ from kwalk.model.kafka.groups.versions import (
     OLD_RECORDS,
     REMOVAL_WAITS,
     RETENTION_FROM_EMPTY,
+    RETENTION_IS_A_LONG,
     STALE_CACHE_IS_FENCED,
     STATE_TIME_IS_LOADED,
     STATIC_IDS_ARE_RANDOM,
@@ -393,11 +395,13 @@ def has_expired(cluster: GroupCluster, group: GroupMetadata) -> bool:
     """Whether the cached offset is to be removed (Kafka: GroupMetadata.removeExpiredOffsets).
 
     While the group has members, its offset expires for want of a subscription: from KIP-211 to KAFKA-13636 that of an
-    earlier generation without members counts, while the first member joins.
+    earlier generation without members counts, while the first member joins. Until KAFKA-4472 a retention of more than
+    68 years was negative.
     """
     if group.offset is None:
         return False
-    is_old = group.is_offset_due or group.offset.time < cluster.clock
+    is_overflown = LONG_RETENTION > 0 and not RETENTION_IS_A_LONG
+    is_old = group.is_offset_due or group.offset.time < cluster.clock or is_overflown
     if group.is_committing and EMPTY_GROUPS_STAY:
         return False
     if not RETENTION_FROM_EMPTY:

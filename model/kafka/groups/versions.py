@@ -192,6 +192,15 @@ EMPTY_PROTOCOLS_ARE_REFUSED = version_flag(
     source="KAFKA-6005 (1.0.0)",
     trials=(Trial("consumer-group-without-protocol", ("named_protocol_is_accepted",)),),
 )
+RETENTION_IS_A_LONG = version_flag(
+    "retention_is_a_long",
+    "KAFKA-4472 (0.10.1.1): the retention of offsets is computed with 64-bit integers; before, one of more than 68 "
+    "years was negative",
+    {"0.10.1.1": True},
+    closes="offsets do not expire that are to be kept for good",
+    source="KAFKA-4472 (0.10.1.1): GroupCoordinator.offsetConfig",
+    trials=(Trial("consumer-group-retention-for-good", ("committed_offset_is_kept",), variant="0.10.1"),),
+)
 LONG_METADATA_IS_NOT_PENDING = version_flag(
     "long_metadata_is_not_pending",
     "KAFKA-16371 (3.7.1): a commit that is refused for its metadata is not pending; before, it was until the "

@@ -10,7 +10,10 @@ truncate after elections, what a cleaning leaves of transactions, what a log kno
 another log directory, who may change a log, which configuration it begins with, how its folder is deleted, when a
 follower leaves the ISR, what a cleaning has room for, which logs the cleaner leaves out, what a start makes of its
 checkpoints, which rate the cleaner has, in which order a broker stops, what ends a fetcher's thread, and which threads
-wait for each other.
+wait for each other. So are those of few steps: `log_readers`, `lazy_index`, `log_sizes`, `wrapped_sequences`,
+`sequence_reset`, `start_reads`, `delayed_requests`, `fetch_session`, `read_replica`, `request_buffers`,
+`request_timer`, `idle_fetcher`, `fetcher_endpoint` and `network_stop`; `kwalk.invariants.stories.log_reads` has most
+stories.
 
 What the model leaves out, and why these stories lose nothing by it:
 

@@ -41,6 +41,7 @@ class Request(Enum):
     NONE = "not sent"
     WAITS = "waits"
     ANSWERED = "answered"
+    REDIRECTED = "answered: it names a follower to fetch from"
 
 
 class Check(Enum):
@@ -60,10 +61,19 @@ class WaitingRequest:
     checks: Array[Check] = array(CHECKERS, choice(Check))
 
 
-def begin_check(waiting: WaitingRequest, thread: int) -> None:
-    """A thread that did nothing with the request is to check it."""
+def begin_check(waiting: WaitingRequest, thread: int, *, is_due: bool, is_checked: bool = True) -> None:
+    """Have an idle thread change what a waiting request waits for, and check the request then.
+
+    Args:
+        waiting: A request that waits.
+        thread: A thread that does nothing with it.
+        is_due: True if the request can be answered from now on.
+        is_checked: False in a release that forgets to check it.
+    """
     require(waiting.request is Request.WAITS and waiting.checks[thread] is Check.NONE)
-    waiting.checks[thread] = Check.DUE
+    waiting.is_due = waiting.is_due or is_due
+    if is_checked:
+        waiting.checks[thread] = Check.DUE
 
 
 @action(
@@ -72,7 +82,7 @@ def begin_check(waiting: WaitingRequest, thread: int) -> None:
     source="DelayedOperationPurgatory.tryCompleteElseWatch",
 )
 def send(waiting: WaitingRequest) -> None:
-    """Records are appended and not replicated yet, or are fetched that are not there yet."""
+    """Have records appended that are not replicated yet, or fetch some that are not there yet."""
     require(waiting.request is Request.NONE)
     waiting.request = Request.WAITS
 
@@ -83,10 +93,13 @@ def send(waiting: WaitingRequest) -> None:
     source="ReplicaManager.fetchMessages, findPreferredReadReplica",
 )
 def fetch_from_leader(waiting: WaitingRequest) -> None:
-    """Until KAFKA-13767 the answer waited, as it has no records; no check expects an answer without an offset."""
+    """Have the leader name a follower.
+
+    Until KAFKA-13767 the answer waited, as it has no records; no check expects an answer without an offset.
+    """
     require(waiting.request is Request.NONE)
     waiting.is_due = True
-    waiting.request = Request.ANSWERED if REDIRECTS_ARE_ANSWERED else Request.WAITS
+    waiting.request = Request.REDIRECTED if REDIRECTS_ARE_ANSWERED else Request.WAITS
 
 
 @action(
@@ -95,8 +108,8 @@ def fetch_from_leader(waiting: WaitingRequest) -> None:
     source="ReplicaManager.updateFollowerLogReadResults: tryCompleteDelayedProduce",
 )
 def fetch_some(waiting: WaitingRequest, thread: Checker) -> None:
-    """One of two followers has fetched."""
-    begin_check(waiting, thread)
+    """Have one of two followers fetch."""
+    begin_check(waiting, thread, is_due=False)
 
 
 @action(
@@ -105,10 +118,8 @@ def fetch_some(waiting: WaitingRequest, thread: Checker) -> None:
     source="ReplicaManager.updateFollowerLogReadResults; Partition.maybeIncrementLeaderHW",
 )
 def fetch_all(waiting: WaitingRequest, thread: Checker) -> None:
-    """The last follower has fetched."""
-    require(not waiting.is_due)
-    begin_check(waiting, thread)
-    waiting.is_due = True
+    """Have the last follower fetch."""
+    begin_check(waiting, thread, is_due=True)
 
 
 @action(
@@ -117,12 +128,8 @@ def fetch_all(waiting: WaitingRequest, thread: Checker) -> None:
     source="ReplicaManager.stopReplica",
 )
 def stop_replica(waiting: WaitingRequest, thread: Checker) -> None:
-    """The client is to ask another broker. Until KAFKA-9198 nobody checked what waits then."""
-    require(not waiting.is_due)
-    begin_check(waiting, thread)
-    waiting.is_due = True
-    if not STOPS_CHECK_REQUESTS:
-        waiting.checks[thread] = Check.NONE
+    """Have the client ask another broker. Until KAFKA-9198 nobody checked what waits then."""
+    begin_check(waiting, thread, is_due=True, is_checked=STOPS_CHECK_REQUESTS)
 
 
 @action(
@@ -131,12 +138,9 @@ def stop_replica(waiting: WaitingRequest, thread: Checker) -> None:
     source="ReplicaFetcherThread.processPartitionData, doWork: completeDelayedFetchRequests",
 )
 def follow(waiting: WaitingRequest, thread: Checker) -> None:
-    """Until KAFKA-14334 only handlers of requests checked what waits."""
+    """Have the follower get what the consumer waits for. Until KAFKA-14334 only request handlers checked fetches."""
     require(not waiting.is_due)
-    begin_check(waiting, thread)
-    waiting.is_due = True
-    if not FOLLOWERS_CHECK_FETCHES:
-        waiting.checks[thread] = Check.NONE
+    begin_check(waiting, thread, is_due=True, is_checked=FOLLOWERS_CHECK_FETCHES)
 
 
 @action(
@@ -145,7 +149,10 @@ def follow(waiting: WaitingRequest, thread: Checker) -> None:
     source="DelayedOperation.maybeTryComplete, safeTryComplete",
 )
 def look(waiting: WaitingRequest, thread: Checker) -> None:
-    """From 0.11.0.2 to 1.0 a thread gave up at a lock of another one; later, that one looks again, or it waits."""
+    """Answer the request if it is due, and keep its lock for a while if it is not.
+
+    From 0.11.0.2 to 1.0 a thread gave up at a lock of another one; later, that one looks again, or it waits.
+    """
     require(waiting.checks[thread] is Check.DUE)
     if any(waiting.checks[other] is Check.LOOKED for other in CHECKERS):
         require(not CHECKS_ARE_NOT_LOST)
@@ -158,6 +165,6 @@ def look(waiting: WaitingRequest, thread: Checker) -> None:
 
 @action(by=THREAD, description="gives back the lock of the request", source="DelayedOperation.maybeTryComplete: unlock")
 def unlock(waiting: WaitingRequest, thread: Checker) -> None:
-    """What has happened since it looked is for others to see."""
+    """Leave what has happened since the thread looked for others to see."""
     require(waiting.checks[thread] is Check.LOOKED)
     waiting.checks[thread] = Check.NONE

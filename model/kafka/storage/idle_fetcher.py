@@ -41,14 +41,14 @@ class IdleFetcher:
 
 @action(by=FETCHER, description="sends a fetch", source="ReplicaFetcherBlockingSend.sendRequest")
 def send(fetcher: IdleFetcher) -> None:
-    """It waits for the answer."""
-    require(not fetcher.is_fetching and not fetcher.has_ended and fetcher.handling is Handling.NONE)
+    """Wait for records of the partition, which the broker follows."""
+    require(fetcher.handling is Handling.NONE)
     fetcher.is_fetching = True
 
 
 @action(by=FETCHER, description="has the answer", source="ReplicaFetcherBlockingSend.sendRequest")
 def receive(fetcher: IdleFetcher) -> None:
-    """Or its connection is closed."""
+    """Have the answer, or the connection closed."""
     require(fetcher.is_fetching)
     fetcher.is_fetching = False
 
@@ -59,7 +59,7 @@ def receive(fetcher: IdleFetcher) -> None:
     source="ReplicaManager.becomeLeaderOrFollower: makeLeaders, removeFetcherForPartitions",
 )
 def lead(fetcher: IdleFetcher) -> None:
-    """The fetcher has no partition left."""
+    """Leave the fetcher without a partition."""
     require(fetcher.handling is Handling.NONE)
     fetcher.handling = Handling.LEADS
 
@@ -70,7 +70,7 @@ def lead(fetcher: IdleFetcher) -> None:
     source="AbstractFetcherManager.shutdownIdleFetcherThreads; ReplicaFetcherThread.initiateShutdown",
 )
 def end_idle(fetcher: IdleFetcher) -> None:
-    """Since 1.1 it closes the connection; until KAFKA-7464 it failed if the fetcher was closing it, too."""
+    """End the fetcher, and since 1.1 its connection. Until KAFKA-7464 that failed if the fetcher closed it, too."""
     require(fetcher.handling is Handling.LEADS)
     if fetcher.is_fetching and not FETCHERS_END_AMID_FETCHES:
         fetcher.handling = Handling.FAILED
@@ -84,6 +84,6 @@ def end_idle(fetcher: IdleFetcher) -> None:
     source="ReplicaManager.becomeLeaderOrFollower: onLeadershipChange; GroupCoordinator.handleGroupImmigration",
 )
 def tell(fetcher: IdleFetcher) -> None:
-    """They load what the partition has."""
+    """Have them load what the partition has."""
     require(fetcher.handling is Handling.ENDED)
     fetcher.handling = Handling.TOLD

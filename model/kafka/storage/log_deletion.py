@@ -2,7 +2,7 @@
 
 A log whose replica is deleted gets another folder name, which ends with `-delete`; a thread deletes its files later. A
 segment that is removed from a log gets the suffix `.deleted`, and its files go after file.delete.delay.ms. Meanwhile a
-flush of the log may be at work, which knows the folder that the log had.
+flush of the log may be at work, which knows the folder that the log had. The broker may have another log directory.
 
 What the model leaves out, and why its stories lose nothing by it:
 
@@ -21,8 +21,13 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_FOLDERS_ARE_LOADED,
     FLUSHES_OUTLIVE_THEIR_FOLDER,
     FOLDERS_ARE_FLUSHED,
+    FUTURE_LOGS_ARE_LOCKED,
+    FUTURE_LOGS_ARE_LOOKED_FOR,
     INDEXES_FOLLOW_THEIR_FOLDER,
+    LONG_NAMES_ARE_CUT,
     MOVED_FILES_ARE_FOUND,
+    PATHS_MAY_BE_UNREADABLE,
+    PERIODS_ARE_OF_TOPICS,
 )
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
 
@@ -30,6 +35,10 @@ CREATIONS = Bound("creations", "how often the partition gets a log")
 FLUSHES = Bound("flushes", "how often the log is flushed", default=0)
 SEGMENT_REMOVALS = Bound("segment_removals", "how often a segment is removed from the log", default=0)
 FOLDER_CRASHES = Bound("folder_crashes", "how often the broker crashes", default=0)
+PERIODS = Bound("periods", "1 if the topic has a period in its name", default=0)
+LONG_NAMES = Bound("long_names", "1 if the topic's name leaves no room for what a deletion adds", default=0)
+DISK_FAILURES = Bound("disk_failures", "how often the broker's other log directory fails", default=0)
+MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", default=0)
 CONTROLLER = Actor("controller", system=False)
 
 
@@ -57,7 +66,9 @@ class PartitionFolder:
     once that file was deleted. A segment `is_removed` whose files are to be deleted; the folder `is_renamed` since
     then. Files that nobody deletes are `left_over`.
 
-    A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`.
+    A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`. The
+    broker's other directory is offline after `disk_failures`; then a deletion may be `refused`. A request for a
+    move that `looks_for_future` log of an earlier one may fail (`move_failed`).
     """
 
     is_there: bool = flag()
@@ -76,6 +87,10 @@ class PartitionFolder:
     flushes: int = number(0, FLUSHES)
     segment_removals: int = number(0, SEGMENT_REMOVALS)
     folder_crashes: int = number(0, FOLDER_CRASHES)
+    disk_failures: int = number(0, DISK_FAILURES)
+    refused: bool = flag(when=DISK_FAILURES)
+    looks_for_future: bool = flag(when=MOVE_REQUESTS)
+    move_failed: bool = flag(when=MOVE_REQUESTS)
 
 
 def is_used(folder: PartitionFolder) -> bool:
@@ -110,7 +125,22 @@ def create_future(folder: PartitionFolder) -> None:
 def replace_log(folder: PartitionFolder) -> None:
     """The folder gets the name that the current log had."""
     require(has_log(folder) and folder.is_future)
+    require(MOVE_REQUESTS == 0 or not (folder.looks_for_future and FUTURE_LOGS_ARE_LOCKED))
     folder.is_future, folder.is_renamed = False, folder.is_removed
+
+
+@action(by=OPERATOR, description="asks for a move once more", source="ReplicaManager.alterReplicaLogDirs: getReplica")
+def ask_again(folder: PartitionFolder) -> None:
+    """Find the future log of the earlier move. Since KAFKA-6949 it is not renamed meanwhile."""
+    require(has_log(folder) and folder.is_future and MOVE_REQUESTS > 0)
+    folder.looks_for_future = True
+
+
+@action(by=LOG, description="compares the directories of both moves", source="ReplicaManager.alterReplicaLogDirs")
+def compare_directories(folder: PartitionFolder) -> None:
+    """Answer the request, which fails if the future log has gone."""
+    require(MOVE_REQUESTS > 0 and folder.looks_for_future)
+    folder.looks_for_future, folder.move_failed = False, not folder.is_future
 
 
 @action(by=LOG, description="removes a segment, by retention or a truncation", source="Log.asyncDeleteSegment")
@@ -131,8 +161,17 @@ def delete_removed(folder: PartitionFolder) -> None:
 
 @action(by=CONTROLLER, description="has the replica deleted", source="LogManager.asyncDelete")
 def delete_log(folder: PartitionFolder) -> None:
-    """The folder is renamed, with all that is in it; a flush goes on."""
+    """The folder is renamed, with all that is in it; a flush goes on.
+
+    Until KAFKA-4893 the new name could be longer than a file system allows. In 1.1 and 2.0 a log that is moved was
+    looked for, too, which is an error while another directory is offline (KAFKA-7313).
+    """
     require(has_log(folder) and not folder.is_future and folder.deleted is DeletedFolder.NONE)
+    if DISK_FAILURES > 0:
+        folder.refused = folder.disk_failures > 0 and not FUTURE_LOGS_ARE_LOOKED_FOR
+    if LONG_NAMES > 0 and not LONG_NAMES_ARE_CUT:
+        folder.is_offline = True
+        return
     folder.is_there = folder.is_removed = folder.is_renamed = folder.left_over = folder.lacks_its_time_index = False
     folder.deleted = DeletedFolder.WHOLE
     folder.of_the_deleted = folder.flush is not FlushPhase.NONE
@@ -179,6 +218,13 @@ def flush_folder(folder: PartitionFolder) -> None:
     folder.flush, folder.of_the_deleted = FlushPhase.NONE, False
 
 
+@action(by=FAULT, description="has the disk of the other log directory fail", source="LogManager.handleLogDirFailure")
+def fail_other_disk(folder: PartitionFolder) -> None:
+    """That directory is offline, and its path cannot be read."""
+    require(folder.disk_failures < DISK_FAILURES)
+    folder.disk_failures += 1
+
+
 @action(by=FAULT, description="crashes")
 def crash(folder: PartitionFolder) -> None:
     """The files stay as they are."""
@@ -192,10 +238,15 @@ def crash(folder: PartitionFolder) -> None:
 def start(folder: PartitionFolder) -> None:
     """Files that end with `.deleted` go, and indexes that are not there are built again.
 
-    A log has a segment, but in a folder that ends with `-delete`: until KAFKA-8564 that was an exception.
+    A log has a segment, but in a folder that ends with `-delete`: until KAFKA-8564 that was an exception. In 0.10.2.0
+    such a folder's name was that of the topic up to the first period (KAFKA-5232). In 1.0 and 1.1 a start ended at a
+    directory whose path cannot be read, as a disk has failed (KAFKA-6697).
     """
     require(not folder.is_up and not folder.cannot_start)
-    if folder.deleted is DeletedFolder.WITHOUT_SEGMENTS and not EMPTY_FOLDERS_ARE_LOADED:
+    is_empty = folder.deleted is DeletedFolder.WITHOUT_SEGMENTS and not EMPTY_FOLDERS_ARE_LOADED
+    is_misread = folder.deleted is not DeletedFolder.NONE and PERIODS > 0 and not PERIODS_ARE_OF_TOPICS
+    is_unreadable = folder.disk_failures > 0 and not PATHS_MAY_BE_UNREADABLE
+    if is_empty or is_misread or is_unreadable:
         folder.cannot_start = True
     else:
         folder.is_up = True

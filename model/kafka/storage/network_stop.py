@@ -56,50 +56,48 @@ class NetworkOfBroker:
     source="SocketServer.Acceptor.assignNewConnection; Processor.accept: newConnections.put",
 )
 def connect(broker: NetworkOfBroker) -> None:
-    """Nobody handles them yet. Since KAFKA-9796 the thread that accepts them is not started yet, either."""
-    require(broker.phase is BrokerPhase.STARTING and not broker.acceptor_waits)
+    """Fill the queue, which nobody empties yet. Since KAFKA-9796 the thread that accepts is not started yet, either."""
+    require(broker.phase is BrokerPhase.STARTING)
     broker.acceptor_waits = not ACCEPTORS_START_LAST
 
 
 @action(by=BROKER, description="has started", source="KafkaServer.startup: startProcessingRequests")
 def start(broker: NetworkOfBroker) -> None:
-    """Connections are handled from now on."""
+    """Handle connections from now on."""
     require(broker.phase is BrokerPhase.STARTING)
     broker.phase, broker.acceptor_waits = BrokerPhase.RUNNING, False
 
 
 @action(by=FAULT, description="has the start fail", source="KafkaServer.startup: shutdown")
 def fail_start(broker: NetworkOfBroker) -> None:
-    """A broker that has not started asks no controller."""
+    """End the start: the broker has nothing to ask the controller for."""
     require(broker.phase is BrokerPhase.STARTING)
     broker.phase = BrokerPhase.ENDING
 
 
 @action(by=OPERATOR, description="stops the broker", source="KafkaServer.shutdown")
 def request_stop(broker: NetworkOfBroker) -> None:
-    """SIGTERM."""
+    """Send SIGTERM."""
     require(broker.phase is BrokerPhase.RUNNING)
     broker.phase = BrokerPhase.ASKING
 
 
 @action(by=FAULT, description="has ZooKeeper not answer", source="ZooKeeperClient.handleRequests")
 def lose_zookeeper(broker: NetworkOfBroker) -> None:
-    """As when ZooKeeper is stopped before the brokers are."""
-    require(not broker.zookeeper_is_away)
+    """Have it stopped before the brokers are."""
     broker.zookeeper_is_away = True
 
 
 @action(by=FAULT, description="has the controller fail", source="KafkaController.elect")
 def lose_controller(broker: NetworkOfBroker) -> None:
-    """Its session is over, and no other broker is elected yet."""
-    require(not broker.controller_is_away)
+    """Have its session end before another broker is elected."""
     broker.controller_is_away = True
 
 
 @action(by=FAULT, description="has a controller elected", source="KafkaController.elect")
 def elect_controller(broker: NetworkOfBroker) -> None:
-    """The brokers are told."""
-    require(broker.controller_is_away and not broker.zookeeper_is_away)
+    """Have the brokers told."""
+    require(not broker.zookeeper_is_away)
     broker.controller_is_away = False
 
 
@@ -109,7 +107,7 @@ def elect_controller(broker: NetworkOfBroker) -> None:
     source="KafkaServer.controlledShutdown: getControllerId",
 )
 def ask(broker: NetworkOfBroker) -> None:
-    """Up to 2.8 ZooKeeper says which broker that is; up to 1.0 the broker gave up if there was none."""
+    """Ask who the controller is, and it. Up to 2.8 ZooKeeper says who; up to 1.0 the broker asked once."""
     require(broker.phase is BrokerPhase.ASKING)
     require(STOPS_KNOW_THE_CONTROLLER or not broker.zookeeper_is_away)
     broker.tries += 1
@@ -121,6 +119,6 @@ def ask(broker: NetworkOfBroker) -> None:
 
 @action(by=BROKER, description="ends its network threads", source="SocketServer.stopProcessingRequests")
 def end_network(broker: NetworkOfBroker) -> None:
-    """It waits for the thread that accepts connections."""
+    """Wait for the thread that accepts connections, and end."""
     require(broker.phase is BrokerPhase.ENDING and not broker.acceptor_waits)
     broker.phase = BrokerPhase.ENDED

@@ -14,6 +14,7 @@ from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
 from kwalk.model.kafka.storage.leader_epochs import BROKERS
 from kwalk.model.kafka.storage.versions import (
     EQUAL_END_IS_IN_SYNC,
+    FAILED_READS_SAY_NOTHING,
     FETCHES_ONE_BATCH_AT_LEAST,
     FOREIGN_MEMBERS_LAG,
     IDLE_FOLLOWERS_ARE_IN_SYNC,
@@ -30,6 +31,7 @@ DISK_FAILURES = Bound("disk_failures", "how often the leader's log directory fai
 FOREIGN_MEMBERS = Bound(
     "foreign_members", "how often the ISR of another partition has a broker that is no replica of it", default=0
 )
+READ_ERRORS = Bound("read_errors", "how often the leader cannot read its log for the follower", default=0)
 OVERSIZED = Bound("oversized", "1 if a batch may be larger than replica.fetch.max.bytes", default=0)
 MAX_LAG = 2
 """replica.lag.time.max.ms, in rounds."""
@@ -43,7 +45,7 @@ class FollowerLag:
     was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
     lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
     list. At `oversized` is a batch that is larger than a fetch. The leader also leads another partition, whose ISR
-    `has_foreign_member`.
+    `has_foreign_member`. After a read that has failed the leader may have `forgotten_end`.
     """
 
     now: int = number(0, ROUNDS)
@@ -65,6 +67,8 @@ class FollowerLag:
     oversized: int | None = optional(number(0, OFFSETS), when=OVERSIZED)
     has_foreign_member: bool = flag(when=FOREIGN_MEMBERS)
     foreign_members: int = number(0, FOREIGN_MEMBERS)
+    read_errors: int = number(0, READ_ERRORS)
+    forgotten_end: bool = flag(when=READ_ERRORS)
 
 
 def may_fetch(lag: FollowerLag) -> bool:
@@ -121,6 +125,21 @@ def fetch(lag: FollowerLag) -> None:
     lag.known_end, lag.last_fetch, lag.last_fetch_end = lag.follower_end, lag.now, lag.end
     lag.follower_end = end_of_fetches(lag)
     lag.has_fetched = True
+    if READ_ERRORS > 0:
+        lag.forgotten_end = False
+
+
+@action(
+    by=FAULT,
+    description="the leader cannot read its log for the follower",
+    source="ReplicaManager.updateFollowerLogReadResults; Replica.updateLogReadResult",
+)
+def fail_read(lag: FollowerLag) -> None:
+    """Answer with an error. Until KAFKA-8400 the leader took the offset of the error, -1, for the follower's end."""
+    require(may_fetch(lag) and not lag.has_fetched)
+    lag.read_errors += 1
+    lag.has_fetched = True
+    lag.forgotten_end = not FAILED_READS_SAY_NOTHING
 
 
 @action(by=BROKERS, description="a round ends", source="replica.fetch.wait.max.ms, replica.lag.time.max.ms")
@@ -152,7 +171,8 @@ def begin_to_shrink(lag: FollowerLag) -> None:
 def shrink_isr(lag: FollowerLag) -> None:
     """The follower has not caught up for too long. Until 2.1 that is so where nothing is produced, too."""
     require(lag.is_due and lag.now - lag.caught_up > MAX_LAG)
-    require(not EQUAL_END_IS_IN_SYNC or lag.known_end != lag.end)
+    is_unknown = READ_ERRORS > 0 and lag.forgotten_end
+    require(not EQUAL_END_IS_IN_SYNC or is_unknown or lag.known_end != lag.end)
     require(not OFFLINE_LEADERS_SHRINK_NOTHING or not lag.is_offline)
     lag.in_isr, lag.is_due = False, False
 

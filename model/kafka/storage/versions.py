@@ -1404,6 +1404,250 @@ FETCHERS_END_AMID_FETCHES = version_flag(
     source="KAFKA-7464 (2.0.1): ReplicaFetcherThread.initiateShutdown",
     trials=(Trial("fetcher-without-partitions", ("coordinator_is_told",), variant="2.0"),),
 )
+SLICES_LOOK_ONCE = version_flag(
+    "slices_look_once",
+    "KAFKA-9835 (2.5.1): a fetch looks once where the file ends; since 1.1.0 twice, so that one that ends there gets "
+    "what is written in between, too",
+    {"1.1.0": False, "2.5.1": True},
+    before=True,
+    closes="a consumer gets nothing from above the high watermark",
+    source="KAFKA-9835 (2.5.1): FileRecords.slice",
+    trials=(Trial("log-fetch-amid-an-append", ("fetch_ends_at_the_high_watermark",), variant="2.3.1"),),
+)
+LOOKUPS_LOOK_ONCE = version_flag(
+    "lookups_look_once",
+    "KAFKA-2236 (0.10.0.1): a lookup of offsets looks once whether the last segment has records; before, twice",
+    {"0.10.0.1": True},
+    closes="a lookup of offsets is answered while the first record of a segment is appended",
+    source="KAFKA-2236 (0.10.0.1): KafkaApis.fetchOffsetsBefore",
+    trials=(Trial("log-lookup-amid-changes", ("lookup_is_answered",), variant="0.10.0", bounds={"old_segments": 0}),),
+)
+SEGMENTS_ARE_BUFFERED = version_flag(
+    "segments_are_buffered",
+    "KAFKA-4205 (0.10.1.1): lookups, and the cleaner, copy the list of segments one by one; before, into an array, "
+    "which had nulls for segments that were removed meanwhile",
+    {"0.10.1.1": True},
+    closes="a lookup of offsets is answered while a segment is removed",
+    source="KAFKA-4205 (0.10.1.1): KafkaApis.fetchOffsetsBefore, LogCleanerManager.cleanableOffsets",
+    trials=(Trial("log-lookup-amid-changes", ("lookup_is_answered",), variant="0.10.1"),),
+)
+LEADERS_KNOW_POSITIONS_FIRST = version_flag(
+    "leaders_know_positions_first",
+    "KAFKA-5745 (1.0.0): a replica looks up the position of its high watermark before it leads; before, afterwards",
+    {"1.0.0": True},
+    closes="a fetch that waits is answered by a replica that begins to lead",
+    source="KAFKA-5745 (1.0.0): Partition.makeLeader",
+    trials=(Trial("log-fetch-from-a-new-leader", ("fetch_is_answered",), variant="0.11.0.0"),),
+)
+INDEXES_ARE_OPENED_ONCE = version_flag(
+    "indexes_are_opened_once",
+    "KAFKA-9156 (2.4.0): one thread opens the index of a segment; since 2.3.0, which opens it when it is needed, two "
+    "could, of which the later one took the new file for a full index",
+    {"2.3.0": False, "2.4.0": True},
+    before=True,
+    closes="a new segment can be appended to, whoever reads it",
+    source="KAFKA-9156 (2.4.0): LazyIndex.get",
+    trials=(Trial("log-index-of-two-readers", ("append_to_a_new_segment_succeeds",), variant="2.3.1"),),
+)
+SIZES_ARE_LONGS = version_flag(
+    "sizes_are_longs",
+    "KAFKA-5584 (0.11.0.1): the size of a log is a 64-bit integer; before, that of one above 2 GiB was negative",
+    {"0.11.0.1": True},
+    closes="a log above 2 GiB is shortened to retention.bytes",
+    source="KAFKA-5584 (0.11.0.1): Log.size",
+    trials=(Trial("log-above-two-gib", ("large_log_is_shortened",), variant="0.11.0.0"),),
+)
+RATIOS_ARE_OF_LONGS = version_flag(
+    "ratios_are_of_longs",
+    "KAFKA-6030 (0.11.0.2): the part of a log that is dirty is counted with 64-bit integers; before, one above 2 GiB "
+    "was negative",
+    {"0.11.0.2": True},
+    closes="a compacted log above 2 GiB is cleaned",
+    source="KAFKA-6030 (0.11.0.2): LogToClean.cleanableBytes",
+    trials=(Trial("log-above-two-gib-compacted", ("dirty_log_is_cleaned",), variant="0.11.0.0"),),
+)
+TRANSACTIONS_BEGIN_AT_OFFSETS = version_flag(
+    "transactions_begin_at_offsets",
+    "KAFKA-7692 (2.1.1): a transaction begins at the first offset of its first batch; before, that offset was counted "
+    "by sequence numbers, which can begin again amid a batch",
+    {"2.1.1": True},
+    closes="no record of an open transaction is read whose producer has sent 2,147,483,647 records",
+    source="KAFKA-7692 (2.1.1): ProducerAppendInfo.append",
+    trials=(Trial("log-wrapped-sequences", ("transaction_is_read_when_it_has_ended",), variant="2.0"),),
+)
+SNAPSHOTS_ARE_KEPT_FOR_RECOVERY = version_flag(
+    "snapshots_are_kept_for_recovery",
+    "KAFKA-5829 (1.0.0): snapshots of producers are deleted that are before the recovery point on disk; before, those "
+    "before what is flushed, so that a start after a crash read the log from its begin on",
+    {"0.11.0.0": False, "1.0.0": True},
+    before=True,
+    closes="a start after a crash reads what was not flushed",
+    source="KAFKA-5829 (1.0.0): Log.deleteSnapshotsAfterRecoveryPointCheckpoint",
+    trials=(Trial("log-start-after-a-crash", ("start_reads_what_was_not_flushed",), variant="0.11.0.0"),),
+)
+OLD_FORMATS_HAVE_NO_PRODUCERS = version_flag(
+    "old_formats_have_no_producers",
+    "KAFKA-7076 (2.0.0): no producers are looked for in a log with a message format before 0.11; since 0.11.0.0, in "
+    "all of it, where it had no snapshots",
+    {"0.11.0.0": False, "2.0.0": True},
+    before=True,
+    closes="the first start after an upgrade reads what was not flushed",
+    source="KAFKA-7076 (2.0.0): Log.rebuildProducerState",
+    trials=(Trial("log-start-after-an-upgrade", ("start_reads_what_was_not_flushed",), variant="1.0"),),
+)
+SWAPS_KEEP_SNAPSHOTS = version_flag(
+    "swaps_keep_snapshots",
+    "KAFKA-12520 (3.0.0): a start renames a file that the cleaner has left as a `.swap`; since 0.11.0.0 it recovered "
+    "it, which deleted the snapshots of producers behind it",
+    {"0.11.0.0": False, "3.0.0": True},
+    before=True,
+    closes="a start after a cleaning that was interrupted reads what was not flushed",
+    source="KAFKA-12520 (3.0.0): LogLoader.load",
+    trials=(Trial("log-start-amid-a-swap", ("start_reads_what_was_not_flushed",), variant="2.7"),),
+)
+PERIODS_ARE_OF_TOPICS = version_flag(
+    "periods_are_of_topics",
+    "KAFKA-5232 (0.10.2.2): the folder of a deleted log has the topic's name up to its last period; in 0.10.2.0, "
+    "which brought such folders, up to the first one",
+    {"0.10.2.0": False, "0.10.2.2": True},
+    before=True,
+    closes="a broker starts amid the deletion of a topic with a period in its name",
+    source="KAFKA-5232 (0.10.2.2): Log.parseTopicPartitionName",
+    trials=(Trial("log-deletion-of-a-name-with-periods", ("broker_starts_amid_a_deletion",), variant="0.10.2"),),
+)
+LONG_NAMES_ARE_CUT = version_flag(
+    "long_names_are_cut",
+    "KAFKA-4893 (2.2.2): the folder of a deleted log has a part of a topic's name that is too long; before, the folder "
+    "was not renamed, which takes the log directory offline",
+    {"2.2.2": True},
+    closes="a topic with a long name is deleted",
+    source="KAFKA-4893 (2.2.2): Log.logDeleteDirName",
+    trials=(Trial("log-deletion-of-a-long-name", ("directory_outlives_a_deletion",), variant="2.0"),),
+)
+FUTURE_LOGS_ARE_LOOKED_FOR = version_flag(
+    "future_logs_are_looked_for",
+    "KAFKA-7313 (2.1.0): a deletion deletes a log that is moved if there is one; since 1.1.0 it was an error if there "
+    "is none, while a log directory is offline",
+    {"1.1.0": False, "2.1.0": True},
+    before=True,
+    closes="a topic is deleted while a broker has a failed log directory",
+    source="KAFKA-7313 (2.1.0): Partition.delete",
+    trials=(Trial("log-deletion-beside-a-failed-disk", ("deletion_is_not_refused",), variant="2.0"),),
+)
+PATHS_MAY_BE_UNREADABLE = version_flag(
+    "paths_may_be_unreadable",
+    "KAFKA-6697 (2.0.0): a log directory whose path cannot be read is offline; since 1.0.0, in which a broker starts "
+    "with some of its directories, it did not start",
+    {"1.0.0": False, "2.0.0": True},
+    before=True,
+    closes="a broker starts one of whose disks has failed",
+    source="KAFKA-6697 (2.0.0): LogManager.createAndValidateLogDirs",
+    trials=(Trial("log-deletion-beside-a-failed-disk", ("broker_starts_amid_a_deletion",), variant="1.1"),),
+)
+FAILED_READS_SAY_NOTHING = version_flag(
+    "failed_reads_say_nothing",
+    "KAFKA-8400 (2.4.0): a read that has failed changes nothing of what a leader knows of its follower; before, the "
+    "follower's end was unknown after it",
+    {"2.4.0": True},
+    closes="a follower that lacks nothing stays in the ISR while reads of its leader fail",
+    source="KAFKA-8400 (2.4.0): ReplicaManager.updateFollowerFetchState",
+    trials=(Trial("replica-lag-with-failing-reads", ("follower_with_all_records_stays",), variant="2.3.1"),),
+)
+FETCHERS_ARE_OF_LEADERS = version_flag(
+    "fetchers_are_of_leaders",
+    "KAFKA-4811 (0.11.0.0): a leader has one fetcher, which is ended if its port is another one; before, each port had "
+    "one, of which the second failed at the metrics of the first",
+    {"0.11.0.0": True},
+    closes="a replica follows a leader that has started again with another port",
+    source="KAFKA-4811 (0.11.0.0): AbstractFetcherManager.addFetcherForPartitions",
+    trials=(Trial("fetcher-of-a-moved-leader", ("follower_has_a_fetcher",), variant="0.10.2"),),
+)
+TIMERS_ARE_MONOTONIC = version_flag(
+    "timers_are_monotonic",
+    "KAFKA-4051 (0.10.1.0): timers take a clock that is never set back; before, that of the machine",
+    {"0.10.1.0": True},
+    closes="requests wait no longer than they are to, whatever the clock of the machine does",
+    source="KAFKA-4051 (0.10.1.0): SystemTimer",
+    trials=(Trial("request-and-a-clock", ("request_waits_for_its_time",), variant="0.10.0"),),
+)
+UNKNOWN_SEQUENCES_ARE_RESET = version_flag(
+    "unknown_sequences_are_reset",
+    "KAFKA-7298 (2.0.1): a log that knows a marker of a producer only answers UNKNOWN_PRODUCER_ID, at which the "
+    "producer begins again; before, OUT_OF_ORDER_SEQUENCE_NUMBER, at which it ends",
+    {"2.0.1": True},
+    closes="a transactional producer goes on whose records were deleted",
+    source="KAFKA-7298 (2.0.1): ProducerAppendInfo.checkSequence",
+    trials=(Trial("log-forgotten-producer", ("producer_outlives_a_deletion",), variant="2.0"),),
+)
+LEADERS_CHOOSE_IN_THE_ISR = version_flag(
+    "leaders_choose_in_the_isr",
+    "KAFKA-14372 (3.3.2): a leader sends consumers to followers in the ISR; since KIP-392 (2.4.0), to any with the "
+    "records that they fetch",
+    {"2.4.0": False, "3.3.2": True},
+    before=True,
+    closes="a consumer that fetches from followers is sent to one that does not lag",
+    source="KAFKA-14372 (3.3.2): ReplicaManager.findPreferredReadReplica",
+    trials=(Trial("consumer-of-followers", ("chosen_replica_is_in_sync",), variant="2.8.2"),),
+)
+LEADERS_CHOOSE_REPLICAS = version_flag(
+    "leaders_choose_replicas",
+    "KAFKA-13778 (3.3.0): the leader alone sends consumers to followers; since 2.6.0, a follower that has led "
+    "could, too",
+    {"2.6.0": False, "3.3.0": True},
+    before=True,
+    closes="a follower answers the consumers that were sent to it",
+    source="KAFKA-13778 (3.3.0): Partition.leaderIdIfLocal",
+    trials=(Trial("consumer-of-followers", ("leader_chooses_the_replica",), variant="2.8.2"),),
+)
+RECORDS_COUNT_AS_ANSWERS = version_flag(
+    "records_count_as_answers",
+    "KAFKA-12330 (3.0.0): partitions of a session come last after a response with their records; since KIP-227 "
+    "(1.1.0), after one with any news of them",
+    {"1.1.0": False, "3.0.0": True},
+    before=True,
+    closes="each partition of a fetch gets its turn",
+    source="KAFKA-12330 (3.0.0): FetchSession.PartitionIterator",
+    trials=(Trial("fetch-of-two-partitions", ("partition_waits_for_one_response",), variant="2.8.2"),),
+)
+SESSIONS_KEEP_EPOCHS = version_flag(
+    "sessions_keep_epochs",
+    "KAFKA-9338 (2.5.0): a session of fetches keeps the leader epochs of its partitions; since KIP-320 (2.1.0), it "
+    "left them out, and later requests were not checked",
+    {"2.1.0": False, "2.5.0": True},
+    before=True,
+    closes="a client with an earlier leader epoch is told",
+    source="KAFKA-9338 (2.5.0): CachedPartition.leaderEpoch",
+    trials=(Trial("fetch-with-an-old-epoch", ("old_epoch_is_fenced",), variant="2.3.1"),),
+)
+FOREIGN_REPLICAS_GET_NO_RECORDS = version_flag(
+    "foreign_replicas_get_no_records",
+    "KAFKA-5758 (1.0.0): a broker that is no replica of a partition gets no records of it; before, its fetch failed, "
+    "with all partitions",
+    {"1.0.0": True},
+    closes="a broker that has lost a replica fetches its others",
+    source="KAFKA-5758 (1.0.0): ReplicaManager.updateFollowerLogReadResults",
+    trials=(Trial("fetch-of-a-lost-replica", ("fetch_outlives_a_partition",), variant="0.11.0.0"),),
+)
+APPENDS_USE_THEIR_THREADS_BUFFERS = version_flag(
+    "appends_use_their_threads_buffers",
+    "KAFKA-15653 (3.6.1): an append that goes on in another thread uses the buffers of that one; in 3.6.0, those of "
+    "the thread to which it had come",
+    {"3.6.0": False, "3.6.1": True},
+    before=True,
+    closes="the buffers of a thread are used by one request at a time",
+    source="KAFKA-15653 (3.6.1): KafkaRequestHandler.wrapAsyncCallback",
+    trials=(Trial("append-in-another-thread", ("buffers_are_used_by_one_request",), variant="3.6.0"),),
+)
+FUTURE_LOGS_ARE_LOCKED = version_flag(
+    "future_logs_are_locked",
+    "KAFKA-6949 (2.0.0): a request to move a replica looks at its future log with the partition's lock; in 1.1 it "
+    "failed if that log replaced the current one meanwhile",
+    {"1.1.0": False, "2.0.0": True},
+    before=True,
+    closes="a replica can be asked to move as an earlier move ends",
+    source="KAFKA-6949 (2.0.0): Partition.futureReplicaDirChanged",
+    trials=(Trial("log-move-asked-for-again", ("move_is_accepted",), variant="1.1"),),
+)
 TRUNCATIONS_EXPECT_REMOVALS = version_flag(
     "truncations_expect_removals",
     "KAFKA-8012 (2.2.0): a fetcher leaves out a partition that was removed since it was listed for a truncation; in "
@@ -1552,6 +1796,8 @@ ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
+"""With the release whose appends use the buffers of other threads (KAFKA-15653)."""
 STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
 """With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
 FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}

@@ -9,6 +9,25 @@ FLAGS = ReleaseFlags()
 version_flag, fix = FLAGS.version_flag, FLAGS.fix
 FIXES = FLAGS.fixes
 
+DEFAULTS_START_ELECTIONS = version_flag(
+    "defaults_start_elections",
+    "KAFKA-6526 (2.0.0): the controller elects as unclean elections are allowed for all topics; in 1.1, the first "
+    "release in which that can be set without a restart, it did not hear of it",
+    {"1.1.0": False, "2.0.0": True},
+    before=True,
+    closes="a partition without a leader gets one as unclean elections are allowed",
+    source="KAFKA-6526 (2.0.0): DynamicLogConfig.reconfigure",
+    trials=(Trial("unclean-elections-allowed", ("allowed_election_is_held",)),),
+)
+TOPICS_START_ELECTIONS = version_flag(
+    "topics_start_elections",
+    "KAFKA-6835 (2.1.0): the controller elects as unclean elections are allowed for a topic; before, it did not hear "
+    "of it",
+    {"2.1.0": True},
+    closes="a partition without a leader gets one as unclean elections are allowed for its topic",
+    source="KAFKA-6835 (2.1.0): TopicConfigHandler.processConfigChanges",
+    trials=(Trial("unclean-elections-allowed", ("allowed_election_is_held",)),),
+)
 TOPICS_HAVE_IDS = version_flag(
     "topic_ids",
     "KIP-516 (2.8.0): topics have ids; before, none is minted, sent or checked",

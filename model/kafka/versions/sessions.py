@@ -13,6 +13,15 @@ SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
 """Violated once two controllers have written."""
 ISR_CHANGES_ANY_TIME = {"isr_changes": "any time"}
 
+SENDERS_END_FIRST = version_flag(
+    "senders_end_first",
+    "KAFKA-4959 (0.10.2.1): a controller that resigns ends the threads that send requests before it closes their "
+    "connections; before, afterwards",
+    {"0.10.2.1": True},
+    closes="a broker that was controller can be elected again",
+    source="KAFKA-4959 (0.10.2.1): ControllerChannelManager.removeExistingBroker",
+    trials=(Trial("resignation-amid-a-request", ("controller_can_be_elected_again",)),),
+)
 ZK_FENCING = version_flag(
     "zk_fencing",
     "KAFKA-6082 (2.1): a controller's write succeeds only under the controller epoch that it was elected with; before, "

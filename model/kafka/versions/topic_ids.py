@@ -123,3 +123,12 @@ CREATED_CONFIGURATIONS_ARE_SET = version_flag(
     source="KAFKA-7082 (1.1.1): KafkaZkClient.setOrCreateEntityConfigs",
     trials=(Trial("two-creations", ("creation_is_accepted_or_refused",)),),
 )
+NAMES_DO_NOT_MEET_THEMSELVES = version_flag(
+    "names_do_not_meet_themselves",
+    "KAFKA-4687 (0.10.2.0): a creation looks once more for its topic before it compares names that differ in periods "
+    "and underscores; before, the topic of another creation was such a name",
+    {"0.10.2.0": True},
+    closes="a creation that meets another one of the same topic is accepted, or refused",
+    source="KAFKA-4687 (0.10.2.0): AdminUtils.createOrUpdateTopicPartitionAssignmentPathInZK",
+    trials=(Trial("two-creations-with-a-period", ("creation_is_accepted_or_refused",)),),
+)

@@ -1,0 +1,52 @@
+"""Properties of a producer whose records are deleted."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer, ProducerIs
+from kwalk.model.kafka.storage.versions import PRODUCERS_OUTLIVE_RECORDS
+from kwalk.model.language import always, premise, reachable, step
+
+
+@always(
+    symptom="a transactional producer ends with OutOfOrderSequenceException, after records were deleted",
+    log="OUT_OF_ORDER_SEQUENCE_NUMBER in responses to Produce",
+)
+def producer_outlives_a_deletion(log: ForgottenProducer) -> bool:
+    """A producer whose records were deleted goes on."""
+    return not log.has_ended
+
+
+@step(symptom="a batch is appended that is not in sequence", log="none")
+def batch_is_appended_in_a_transaction(before: ForgottenProducer, after: ForgottenProducer) -> bool:
+    """A batch that is appended is of an open transaction, and its sequence number is known then."""
+    premise(after.has_sent and (before.has_sent != after.has_sent or before.has_records < after.has_records))
+    return after.is_open and after.has_records and after.producer is ProducerIs.NUMBERED
+
+
+@step(symptom="a log is wrong about a producer, after its records were deleted", log="none")
+def deletion_is_of_what_a_log_keeps(before: ForgottenProducer, after: ForgottenProducer) -> bool:
+    """A deletion takes what is known of the producer, too, up to 2.3."""
+    premise(before.has_records and not after.has_records)
+    return after.producer is (before.producer if PRODUCERS_OUTLIVE_RECORDS else ProducerIs.UNKNOWN)
+
+
+@step(symptom="a transaction ends unasked, or twice", log="none")
+def marker_ends_a_transaction(before: ForgottenProducer, after: ForgottenProducer) -> bool:
+    """A marker ends an open transaction, and is known if nothing else is."""
+    premise(before.is_open and not after.is_open)
+    return after.producer is not ProducerIs.UNKNOWN and after.has_records == before.has_records
+
+
+@step(symptom="a log knows a producer of which it has got nothing", log="none")
+def producer_is_known_by_what_it_sent(before: ForgottenProducer, after: ForgottenProducer) -> bool:
+    """A log knows a marker once the transaction has ended, and a number once a batch was appended."""
+    premise(before.producer is not after.producer)
+    if after.producer is ProducerIs.MARKED:
+        return before.is_open and not after.is_open and before.producer is ProducerIs.UNKNOWN
+    return after.has_records == (after.producer is ProducerIs.NUMBERED)
+
+
+@reachable()
+def transaction_ends_without_records(log: ForgottenProducer) -> bool:
+    """A transaction has ended whose records were deleted."""
+    return log.has_sent and not log.has_records and not log.is_open

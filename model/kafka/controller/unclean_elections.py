@@ -1,0 +1,91 @@
+"""KafkaController: an election of a replica out of the ISR, which is allowed once the partition has no leader.
+
+The controller elects when a broker fails or starts, and when a new one takes office; since KAFKA-6526 and KAFKA-6835
+also when unclean.leader.election.enable is set, for all topics or for this one.
+
+What the model leaves out, and why its story loses nothing by it: records, which an unclean election loses; and that the
+configuration is taken back.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from kwalk.model.kafka.versions.records import DEFAULTS_START_ELECTIONS, TOPICS_START_ELECTIONS
+from kwalk.model.language import Actor, Array, Domain, action, array, flag, number, require, state
+
+REPLICAS = Domain("replicas", "replicas of the partition", default=2)
+Replica = Annotated[int, REPLICAS]
+CONTROLLER = Actor("controller")
+OPERATOR = Actor("operator", system=False)
+FAULT = Actor("fault", system=False)
+
+
+@state
+class UncleanPartition:
+    """A partition whose ISR is one replica, `last`, which leads or was the last to do so; and which replicas are live.
+
+    An unclean election `is_allowed` for the topic, or `is_default` for all topics. The controller `is_told` of it.
+    """
+
+    is_live: Array[bool] = array(REPLICAS, flag(default=True))
+    last: int = number(0, 1)
+    has_leader: bool = flag(default=True)
+    is_allowed: bool = flag()
+    is_default: bool = flag()
+    is_told: bool = flag()
+
+
+def elect(partition: UncleanPartition) -> None:
+    """Elect the replica in the ISR, or another one if that is allowed (Kafka: offlinePartitionLeaderElection)."""
+    other = 1 - partition.last
+    is_unclean = partition.is_live[other] and (partition.is_allowed or partition.is_default)
+    if not partition.is_live[partition.last] and is_unclean:
+        partition.last = other
+    partition.has_leader = partition.is_live[partition.last]
+
+
+@action(by=FAULT, description="broker {replica} fails", source="KafkaController.onBrokerFailure")
+def fail(partition: UncleanPartition, replica: Replica) -> None:
+    """Have the controller elect another leader."""
+    require(partition.is_live[replica])
+    partition.is_live[replica] = False
+    elect(partition)
+
+
+@action(by=FAULT, description="broker {replica} starts", source="KafkaController.onBrokerStartup")
+def start(partition: UncleanPartition, replica: Replica) -> None:
+    """Have the controller elect a leader for partitions without one."""
+    require(not partition.is_live[replica])
+    partition.is_live[replica] = True
+    elect(partition)
+
+
+@action(by=FAULT, description="another controller takes office", source="KafkaController.onControllerFailover")
+def move_controller(partition: UncleanPartition) -> None:
+    """Have it elect a leader for partitions without one."""
+    elect(partition)
+
+
+@action(by=OPERATOR, description="allows unclean elections of the topic", source="TopicConfigHandler")
+def allow(partition: UncleanPartition) -> None:
+    """Set the topic's configuration. Until KAFKA-6835 the controller was not told."""
+    require(not partition.is_allowed)
+    partition.is_allowed = True
+    partition.is_told = partition.is_told or bool(TOPICS_START_ELECTIONS)
+
+
+@action(by=OPERATOR, description="allows unclean elections of all topics", source="DynamicLogConfig.reconfigure")
+def allow_by_default(partition: UncleanPartition) -> None:
+    """Set the brokers' configuration. In 1.1, the first release with dynamic ones, the controller was not told."""
+    require(not partition.is_default)
+    partition.is_default = True
+    partition.is_told = partition.is_told or bool(DEFAULTS_START_ELECTIONS)
+
+
+@action(by=CONTROLLER, description="handles the change", source="KafkaController.processUncleanLeaderElectionEnable")
+def handle(partition: UncleanPartition) -> None:
+    """Elect a leader for partitions without one."""
+    require(partition.is_told)
+    partition.is_told = False
+    elect(partition)
