@@ -369,8 +369,8 @@ ANOTHER_ID = FindingKind(
     now="clients get LEADER_NOT_AVAILABLE",
     later="it lasts until a broker with the replica's id and log starts",
     way_out="if the disk is the same, give the broker its earlier id again (broker.id in meta.properties, and in "
-    "server.properties if it is set there), or, if it has replicas under the new one, move the directory to an empty "
-    "broker of the earlier id; keep the directory",
+    "server.properties if it is set there), and start it; or, if it has replicas under the new one, move the directory "
+    "to an empty broker of the earlier id, and start that; keep the directory",
     cause="a broker has got another id with the same disk: a lost meta.properties, a container under a new host name",
     acts=Act.START,
 )
