@@ -8,6 +8,7 @@ from attrs import evolve
 from kwalk.model.language import Actor, Model, Scenario, StepResult, UsageError, action, flag, require, state
 from kwalk.model.language.series import Fact, LoggedStep, Need, Series, Waypoint, where
 from kwalk.reports.command_line import main
+from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.kernel.compile.compiler import kernel_for
@@ -329,3 +330,12 @@ def test_differences_are_listed_by_their_weight_and_the_nearer_of_two_answers_is
     nearer, further = evolve(done, distance=2), evolve(done, number=1, distance=9)
     assert nearer.is_better_than(done) and further.is_better_than(nearer)
     assert not done.is_better_than(done)
+
+
+def test_compiled_code_is_waited_for_as_long_as_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "COMPILE_AFTER", 0.0)
+    monkeypatch.setattr(kernels, "cached_kernel", lambda model: None)
+    with kernels.CompilationQueue() as queue:
+        search = kernels.SearchKernel(MODEL, queue=queue)
+        assert search.is_plain and not search.wait(0.0)  # it is asked for
+        assert search.wait(None) and search.description == "plain Python, then compiled code"

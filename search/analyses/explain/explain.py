@@ -256,7 +256,7 @@ of other events before and after it, and between the two of a pair."""
 BACKTRACKED_SEGMENTS = 1
 """How many segments before the furthest one are searched in haste, too."""
 
-MOST_SPARE = 1
+MOST_SPARE = 2
 """The most spare events of a calm search that aims, if they may be any: of more, they are two that belong together."""
 
 SearchKey = tuple[EventTiming, tuple[Event | None, ...], int | None]
@@ -405,9 +405,10 @@ class SegmentSearch:
             for others in range(most + 1):
                 yield from ((timing, sequence, None) for sequence in self._sequences(others))
         elif timing is EventTiming.AIMED:
-            yield from ((timing, (), spare) for spare in range(min(most, MOST_SPARE) + 1))
+            yield from ((timing, (), spare) for spare in range(min(most, 1) + 1))
             pairs = [events for events in self.context.series.sequences if len(events) == 2]
             yield from ((timing, pair, most) for pair in pairs if most > MOST_SPARE)
+            yield from ((timing, (), spare) for spare in range(2, min(most, MOST_SPARE) + 1))
         elif timing.aims:
             yield from ((timing, (), spare) for spare in range(most + 1))
         else:
@@ -492,9 +493,13 @@ def explain(model: Model, kernel: Kernel | None, series: Series, options: Explai
         return found or reconstruction.undecided()
 
 
-WIDENING = (0.35, 0.7, 0.8, 1.0)
-"""The shares of the time after which the ladder of the narrow series ends, that of the wider one, and then all segments
-of the narrow one, and of the wider one."""
+WIDENING = (0.35, 0.7)
+"""The shares of the time after which the ladder of the narrow series ends, and that of the wider one."""
+AGAIN, WAITING = 0.4, 0.9
+"""The share of the time left for each ladder by compiled code, where plain Python did not come to its end; and the
+share of all time up to which compiled code is waited for."""
+NARROW = 0.5
+"""The share of the time left then for all segments of the narrow series; the wider one has the rest."""
 
 
 def explain_widening(
@@ -529,13 +534,16 @@ def explain_widening(
         with _reconstruction(wider[0], None, wider[1], options) as second:
             if not first.is_interrupted and (found := second.climb(WIDENING[1])):
                 return True, found
-            if not second.is_interrupted and (found := first.exhaust(WIDENING[2])):
+            for again in (first, second):
+                if again.is_faster_soon() and (found := again.climb(again.share_of_rest(AGAIN))):
+                    return again is second, found
+            if not second.is_interrupted and (found := first.exhaust(first.share_of_rest(NARROW))):
                 if found.fit is Fit.EXPLAINED:
                     return False, found
                 refused = found
             if first.is_interrupted:
                 return False, first.undecided()
-            if found := second.exhaust(WIDENING[3]):
+            if found := second.exhaust():
                 return True, found
             if refused:
                 return False, refused
@@ -617,6 +625,7 @@ class TraceReconstruction:
         self.furthest: FurthestSegment | None = None
         """The furthest segment of the searches that were stopped and are forgotten."""
         self.origin = Origin("explain", command=options.command)
+        self.climbed_in_plain_python = False
 
     @property
     def seconds(self) -> float:
@@ -636,7 +645,7 @@ class TraceReconstruction:
                 note=f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}",
             )
         )
-        if budget is not None and self.seconds >= (1 - NEAR_SHARE) * budget * self.share:
+        if self._ends is not None and self.seconds >= self._ends * self.share:
             raise BudgetSpent(f"time budget of {budget:g} s")
 
     @property
@@ -644,9 +653,27 @@ class TraceReconstruction:
         """Whether Ctrl-C has ended it."""
         return self.stopped == INTERRUPTED
 
+    def is_faster_soon(self) -> bool:
+        """Wait for compiled code, and return whether it is there, if plain Python did not come to the ladder's end."""
+        if not self.stopped or self.is_interrupted or not self.climbed_in_plain_python:
+            return False
+        left = None if self._ends is None else max(0.0, WAITING * self._ends - self.seconds)
+        return self.context.search_kernel.wait(left)
+
+    def share_of_rest(self, share: float) -> float:
+        """Return the share of all time after which a share of the time is spent that is left now."""
+        spent = 0.0 if self._ends is None else min(1.0, self.seconds / self._ends)
+        return spent + share * (1 - spent)
+
+    @property
+    def _ends(self) -> float | None:
+        """Seconds after the start when the search ends; the nearest state is looked for in the rest of the time."""
+        return None if self.options.seconds is None else (1 - NEAR_SHARE) * self.options.seconds
+
     def climb(self, share: float = 1.0) -> Explanation | None:
         """Climb the ladder until a share of the time is spent; return the behaviour if one is found."""
         compile_loops(self.context)
+        self.climbed_in_plain_python = self.context.search_kernel.is_plain
         return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
 
     def deepen(self, share: float = 1.0) -> Explanation | None:

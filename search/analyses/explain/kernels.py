@@ -39,6 +39,8 @@ from kwalk.search.kernel.model_digest import meaning_key
 
 COMPILE_AFTER = 1.0
 """Seconds after which a model that is searched is compiled."""
+WAIT_SECONDS = 0.05
+"""Seconds between two looks at whether it is compiled, where nothing else is to be done."""
 CACHED_STATES = 400
 """How many states are cached as objects: the successors of a state are expanded soon."""
 MOST_RESULTS = 100_000
@@ -403,6 +405,17 @@ class SearchKernel:
             self.kernel, self.is_plain = kernel, False
         elif isinstance(answer, str):
             self.failure = answer
+
+    def wait(self, seconds: float | None) -> bool:
+        """Return whether compiled code is there within so many seconds, if it was asked for; None for no limit."""
+        end = None if seconds is None else time.monotonic() + seconds
+        self.check()
+        while self.is_plain and self._asked is not None and not self.failure:
+            if end is not None and time.monotonic() >= end:
+                return False
+            time.sleep(WAIT_SECONDS)
+            self.check()
+        return not self.is_plain
 
     def close(self) -> None:
         """End the process that compiles, if it is this search's own."""
