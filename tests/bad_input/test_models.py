@@ -314,7 +314,21 @@ def test_a_bound_without_a_value_is_refused(explored):
 
 def test_a_bound_that_is_misspelt_where_it_is_given_is_named(explored):
     source = action("pot.level = much", ", much: Annotated[int, POTS]").replace("{'pots': 2}", "{'pot': 2}")
-    assert_refused(explored(source)[0], "It has 'pot': is that a typing error?")
+    assert_refused(explored(source)[0], "No bound named 'pot'. Did you mean 'pots'?")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"flags": "{'hto': True}"}, "No flag named 'hto'. Did you mean 'hot'?"),
+        ({"variants": "{'warm': {}, 'hot': {'hto': True}}"}, "No flag named 'hto'. Did you mean 'hot'?"),
+        ({"flags": "{'hot': 'yes'}"}, "Flag 'hot' cannot be 'yes'. Allowed: False, True."),
+        ({"flags": "{'hot': 1}"}, "Flag 'hot' cannot be 1. Allowed: False, True."),
+    ],
+)
+def test_a_flag_that_no_module_declares_or_a_setting_that_it_does_not_have_is_refused(explored, given, message):
+    """Nothing would read it, and the answer would be about another model than its author means."""
+    assert_refused(explored(scenario(**given))[0], message)
 
 
 def test_a_thing_of_another_kind_in_place_of_the_scenario_is_refused(explored):
