@@ -267,7 +267,7 @@ DECLARATIONS = {
     "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int or a Bound (got 'x')"),
     "a maximum of a bound": ("number(0, max(LAST, 2))", "bound 'last' has no value here", "number(0, LAST + 1)"),
     "a range without its default": ("number(0, 3, default=7)", "number(0, 3): the default 7 is not in the range"),
-    "an empty range": ("number(3, 1)", "number(3, 1): the default 3 is not in the range"),
+    "an empty range": ("number(3, 1)", "number(3, 1): the least value comes first"),
     "a number that is too large": ("number(0, 10**30)", "number(…): `most` is 1,000,000,000,000"),
     "a fifo of a fixed size": ("fifo(Message, 2)", "fifo(…, 2): the capacity is a Bound"),
 }
@@ -292,6 +292,17 @@ USES = {
     "an order of sorted sets": ("pan.lid = sorted(pan.held) < [0]", "compared by size with a list. Instead: numbers"),
     "a key of an order": ("pan.lid = bool(sorted(pan.held, key=abs))", "sorted with these arguments. Instead: "),
 }
+
+
+def test_a_field_with_a_type_only_is_refused_also_after_declared_ones(explored):
+    ran, _ = explored(model(DECLARED.format("flag()\n    much: int")))
+    assert_refused(ran, "Bad.much has no bounded domain; declare it with")
+
+
+@pytest.mark.parametrize(("decorator", "example"), [("action", "@action(by=CLERK)"), ("always", "@always()")])
+def test_a_decorator_without_parentheses_is_refused_with_one_that_has_them(explored, decorator, example):
+    ran, _ = explored(model(f"@{decorator}\ndef cook(pot):\n    pass"))
+    assert_refused(ran, f"a decorator needs its parentheses, as in {example}")
 
 
 @pytest.mark.parametrize("case", USES)
