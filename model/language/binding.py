@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from attrs import field, frozen
 
 from kwalk.model.language.declared import a_name, check_declared, text, texts
-from kwalk.model.language.errors import BoundReached, UsageError, close_to, one_of
+from kwalk.model.language.errors import BoundReached, UsageError, one_of
 
 T = TypeVar("T")
 
@@ -116,6 +116,15 @@ class ScenarioConstant:
         return hash(self.value)
 
 
+_DECLARED: dict[type, set[str]] = {}
+"""The names of all bounds, and of all flags, that were declared in this process."""
+
+
+def declared_names(kind: type[ScenarioConstant]) -> set[str]:
+    """Return the names of all bounds, or of all flags, that some module has declared."""
+    return _DECLARED.setdefault(kind, set())
+
+
 def plain_value(value: Any) -> Any:
     """Return the number or truth value for which a Bound or Flag stands; any other object as it is."""
     return value.value if isinstance(value, ScenarioConstant) else value
@@ -177,6 +186,7 @@ class Bound(ScenarioConstant, _Number):
         value = "default", default, is_allowed, f"an int of {minimum} or more, or None"
         check_declared(f"Bound({brief(name)})", a_name(name), text("about", about), least, value)
         self.name, self.about, self.minimum, self.default = name, about, minimum, default
+        declared_names(Bound).add(name)
 
     @property
     def value(self) -> int:
@@ -195,9 +205,7 @@ class Bound(ScenarioConstant, _Number):
             )
         value = binding.bounds.get(self.name)
         if value is None:
-            near = close_to(self.name, binding.bounds)
-            typo = f" It has {near!r}: is that a typing error?" if near else ""
-            raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.{typo}")
+            raise UsageError(f"The scenario gives no value to the bound {self.name!r}; add it to `bounds`.")
         if value < self.minimum:
             raise UsageError(f"Bound {self.name!r} must be {self.minimum} or more (got {value}).")
         return value
@@ -391,6 +399,7 @@ class Flag(ScenarioConstant, _Switch):
             ("excludes", excludes, flags, "a tuple of Flags, such as (HASTY,)"),
         )
         self.name, self.about, self.settings = name, about, settings
+        declared_names(Flag).add(name)
         self.excludes = tuple(flag.name for flag in excludes)
 
     @property

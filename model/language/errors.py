@@ -108,7 +108,8 @@ def error_text(error: BaseException) -> str:
     elif not isinstance(error, KwalkError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, TypeError) and "() takes 0 positional arguments but 1 was given" in text:
-        text += ": a decorator needs its parentheses, as in @always()"
+        name = text.partition(": ")[2].partition("(")[0]
+        text += f": a decorator needs its parentheses, as in {'@action(by=CLERK)' if name == 'action' else '@always()'}"
     return f"{_place(error)}{text.rstrip('.')}."
 
 

@@ -37,6 +37,7 @@ from kwalk.model.language.quantifiers import QuantifierElements, counted_quantif
 from kwalk.model.language.record_sets import SetShape
 from kwalk.model.language.records import RecordShape, ValueShape, shapes_of
 from kwalk.model.language.scenario import Scenario
+from kwalk.model.language.settings import refuse_undeclared
 from kwalk.model.language.shapes import (
     LARGEST,
     Copier,
@@ -158,6 +159,7 @@ class Model(Displayed):
         self.flag_overrides = dict(flags or {})
         self.binding = scenario.binding(self.variant, self.bound_overrides, self.flag_overrides)
         self.binding.cache[ACTIVE_MODEL] = self
+        refuse_undeclared(scenario)
         check_sizes(scenario, self.binding)
         self.shape = RecordShape(scenario.state)
         self.constraints = tuple(

@@ -122,18 +122,15 @@ def find_scenario(reference: str) -> Scenario:
         _refuse_file_name(reference, "scenario", reference)
         reference = full_reference(reference)
         if ":" not in reference:
-            raise unknown("scenario", reference, announced())
-    if not REFERENCE.fullmatch(reference):
-        raise UsageError(f"{reference!r} names no scenario. A scenario of your own is named package.module:NAME.")
-    module_name, _, attribute = reference.partition(":")
-    module = _imported(module_name, "scenario", reference)
+            raise UsageError(f"{unknown('scenario', reference, announced())} {_of_your_own('scenario')}")
+    module, attribute = _module_and_name(reference, "scenario")
     named = getattr(module, attribute, None)
     if isinstance(named, Scenario):
         return named
     names = [name for name, thing in vars(module).items() if isinstance(thing, Scenario)]
     if named is not None:
         raise UsageError(f"{reference!r} is no Scenario but of type {type(named).__name__!r}. {one_of(names)}")
-    raise unknown(f"scenario in {module_name}", attribute, names)
+    raise unknown(f"scenario in {module.__name__}", attribute, names)
 
 
 def find_fixes(references: Iterable[str] = ()) -> dict[str, Fix]:
@@ -157,16 +154,13 @@ def _fixes_at(reference: str) -> tuple[Fix, ...]:
         if reference not in known:
             raise unknown("fix", reference, known)
         return (known[reference],)
-    if not REFERENCE.fullmatch(reference):
-        raise UsageError(f"{reference!r} names no fix. A fix of your own is named package.module:NAME.")
-    module_name, _, attribute = reference.partition(":")
-    module = _imported(module_name, "fix", reference)
+    module, attribute = _module_and_name(reference, "fix")
     if attribute in vars(module):
         found = _as_fixes(vars(module)[attribute])
         if found:
             return found
         raise UsageError(f"{reference!r} is no Fix, nor a tuple of them. {one_of(_names_of_fixes(module))}")
-    raise unknown(f"fix in {module_name}", attribute, _names_of_fixes(module))
+    raise unknown(f"fix in {module.__name__}", attribute, _names_of_fixes(module))
 
 
 def find_trials(reference: str) -> tuple[Trial, ...]:
@@ -187,6 +181,19 @@ def _as_fixes(thing: object) -> tuple[Fix, ...]:
 
 def _names_of_fixes(module: ModuleType) -> list[str]:
     return [name for name, thing in vars(module).items() if _as_fixes(thing)]
+
+
+def _of_your_own(kind: str) -> str:
+    return f"A {kind} of your own is named package.module:NAME."
+
+
+def _module_and_name(reference: str, kind: str) -> tuple[ModuleType, str]:
+    """Return the module of a reference such as `package.module:NAME`, imported, and the name."""
+    module_name, _, name = reference.partition(":")
+    if not REFERENCE.fullmatch(reference):
+        _refuse_file_name(module_name, kind, reference)
+        raise UsageError(f"{reference!r} names no {kind}. {_of_your_own(kind)}")
+    return _imported(module_name, kind, reference), name
 
 
 def _refuse_file_name(module_name: str, kind: str, reference: str) -> None:

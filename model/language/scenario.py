@@ -268,16 +268,9 @@ class Scenario:
                 raise unknown("bound", name, self.bounds)
             if type(wanted) is not int or wanted < 0:
                 raise UsageError(f"Bound {name!r} must be an int of 0 or more (got {wanted!r}).")
-        return Binding(
-            bounds={**self.bounds, **(bounds or {})},
-            flags={
-                **dict.fromkeys(self.optional_constraints, False),
-                **self.flags,
-                **variants.get(variant, {}),
-                **checked(self, flags or {}),
-            },
-            labels=self.labels,
-        )
+        optional = dict.fromkeys(self.optional_constraints, False)
+        settings = {**optional, **self.flags, **variants.get(variant, {}), **(flags or {})}
+        return Binding(bounds={**self.bounds, **(bounds or {})}, flags=checked(self, settings), labels=self.labels)
 
     def varied(self, **changes: Any) -> Scenario:
         """Return a scenario that differs from this one in some fields.

@@ -13,7 +13,7 @@ from reprlib import repr as brief
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kwalk.model.language.binding import Flag
+from kwalk.model.language.binding import Bound, Flag, declared_names
 from kwalk.model.language.errors import UsageError, one_of, unknown
 
 if TYPE_CHECKING:
@@ -95,18 +95,33 @@ def _tables(scenario: Scenario) -> tuple[Mapping[str, Any], ...]:
     return (dict.fromkeys(scenario.optional_constraints, False), scenario.flags, *scenario.all_variants.values())
 
 
-def checked(scenario: Scenario, overrides: Mapping[str, Any]) -> dict[str, Setting]:
-    """Return the overrides after a check.
+def checked(scenario: Scenario, settings: Mapping[str, Any]) -> dict[str, Setting]:
+    """Return settings of flags after a check.
 
     Raises:
         UsageError: the scenario has no such flag, or the flag no such setting.
     """
-    declared = declared_flags(scenario) if overrides else {}
-    for name, setting in overrides.items():
+    declared = declared_flags(scenario) if settings else {}
+    for name, setting in settings.items():
         allowed = allowed_settings(scenario, name, declared)
         if not any(type(setting) is type(one) and setting == one for one in allowed):
             raise UsageError(f"Flag {name!r} cannot be {brief(setting)}. {one_of(map(repr, allowed))}")
-    return dict(overrides)
+    return dict(settings)
+
+
+def refuse_undeclared(scenario: Scenario) -> None:
+    """Refuse a bound or flag of the scenario that no module declares: nothing reads it, so it is a typing error.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for kind, what, given in (
+        (Flag, "flag", set().union(scenario.flags, *scenario.all_variants.values())),
+        (Bound, "bound", set(scenario.bounds)),
+    ):
+        for name in sorted(given - declared_names(kind)):
+            error = unknown(what, name, declared_names(kind))
+            raise UsageError(f"Scenario {scenario.name!r} gives a value to what is not declared. {error}")
 
 
 def setting_from(scenario: Scenario, name: str, text: str) -> Setting:

@@ -70,6 +70,10 @@ def number(least: int, most: int, *, default: int | None = None, when: When = No
             raise LiftError(f"number(…): `{name}` must be an int or a Bound (got {given!r}).")
         if abs(given) > LARGEST:
             raise LiftError(f"number(…): `{name}` is {given:,}; numbers from -{LARGEST:,} to {LARGEST:,} are allowed.")
+    if type(least) is type(most) is int and least > most:
+        raise LiftError(
+            f"number({least}, {most}): the least value comes first, and it is above the greatest; swap them."
+        )
     if not any(isinstance(given, Bound) for _, given in limits) and not least <= start <= most:
         raise LiftError(f"number({least}, {most}): the default {start} is not in the range; give another one.")
     return shape_field(switched(NumberShape(least, most, start), when))
@@ -290,7 +294,8 @@ def state(cls: C) -> C:
     """
     _refuse_special_methods(cls)
     made = attrs.define(slots=True, eq=True, on_setattr=_store, field_transformer=_checked)(_with_text(cls))
-    return _declared(made, "state")
+    made.__kwalk__ = "state"
+    return made
 
 
 @dataclass_transform(frozen_default=True)
@@ -307,7 +312,8 @@ def value(cls: C) -> C:
         if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape)):
             only = "scalars, sets of members and @value records only"
             raise LiftError(f"{cls.__name__}.{name}: a @value record holds {only}.")
-    return _declared(made, "value")
+    made.__kwalk__ = "value"
+    return made
 
 
 def _with_text(cls: C) -> C:
@@ -343,7 +349,17 @@ def _refuse_special_methods(cls: type) -> None:
 
 
 def _checked(cls: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
-    """Give every field a validator, so that constructors check domains too."""
+    """Give every field a validator, so that constructors check domains too; refuse a field that is none.
+
+    Raises:
+        LiftError: a field has no bounded domain.
+    """
+    for field in fields:
+        if "shape" not in field.metadata:
+            raise LiftError(
+                f"{cls.__module__}.{cls.__name__}.{field.name} has no bounded domain; "
+                "declare it with flag(), number(), member(), choice(), optional(), subset(), array(), fifo(), nested()."
+            )
     return [f.evolve(validator=_validate) for f in fields]
 
 
@@ -351,17 +367,6 @@ def _validate(instance: Any, attribute: Any, value: Any) -> None:
     checked = attribute.metadata["shape"].now().check(value, f"{type(instance).__name__}.{attribute.name}")
     if checked is not value:
         object.__setattr__(instance, attribute.name, checked)
-
-
-def _declared(cls: C, kind: str) -> C:
-    for field in attrs.fields(cls):
-        if "shape" not in field.metadata:
-            raise LiftError(
-                f"{cls.__module__}.{cls.__name__}.{field.name} has no bounded domain; "
-                "declare it with flag(), number(), member(), choice(), optional(), subset(), array(), fifo(), nested()."
-            )
-    cls.__kwalk__ = kind  # type: ignore[attr-defined]
-    return cls
 
 
 evolve = attrs.evolve

@@ -105,7 +105,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error, the nearest name and the command that shows the help, and exit."""
-        self.exit(2, f"kwalk: {visible(self._suggested(message))} See `{self.prog} --help`.\n")
+        names = list(self._commands())
+        command = f"{self.prog} {names[0]}" if len(names) == 1 else self.prog
+        self.exit(2, f"kwalk: {visible(self._suggested(message))} See `{command} --help`.\n")
 
     def _suggested(self, message: str) -> str:
         """Return the message of argparse with the command or option that was probably meant."""
@@ -118,11 +120,14 @@ class Parser(argparse.ArgumentParser):
             f"{message}." if option is None else _instead(message, option[1], {name: name for name in self._options()})
         )
 
+    def _commands(self) -> Mapping[str, argparse.ArgumentParser]:
+        """Return the parsers of the commands that it has, by name."""
+        return next((each.choices for each in self._actions if isinstance(each, argparse._SubParsersAction)), {})
+
     def _options(self) -> Iterator[str]:
         """Yield the long options of the commands that it has."""
-        for action in self._actions:
-            for command in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
-                yield from (name for name in command._option_string_actions if name.startswith("--"))
+        for command in self._commands().values():
+            yield from (name for name in command._option_string_actions if name.startswith("--"))
 
     def print_help(self, file: Any = None) -> None:
         """Print the help; unlike argparse's own method, raise an error if it cannot be written."""

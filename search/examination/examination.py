@@ -1,8 +1,8 @@
 """What the "holds" of a verdict is worth: properties that cannot fail, and gaps, which are what was not tested.
 
 A property that cannot fail, if that is not expected, makes "holds" another answer; so do gaps in a strict examination.
-Gaps are: a property that was never tested, a search in which no step is taken, and steps that a bound cuts off on which
-a property or a guard depends, or after which a property is violated.
+Gaps are: no property at all, a property that was never tested, a search in which no step is taken, and steps that a
+bound cuts off on which a property or a guard depends, or after which a property is violated.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ LISTED = 3
 """The number of names in a list; the others are counted."""
 STEPS = 12
 """The number of steps of a path that are named."""
+NO_PROPERTY = VerdictGap((), "no property was checked: only errors of the model were looked for")
 
 
 def examined(
@@ -40,14 +41,23 @@ def examined(
         strict: Whether gaps make "holds" the answer "holds with gaps"; they are then in every verdict, not only there.
     """
     checked = tuple(properties)
-    if verdict.is_interrupted or not checked:
+    if verdict.is_interrupted:
         return verdict
+    if not checked:
+        return _of_nothing(verdict).judged(strict=strict) if not model.scenario.deadlock_is_error else verdict
     known = falsifiability(model, checked)
     notes = (*verdict.notes, *_notes(checked, known))
     verdict = evolve(verdict, cannot_fail=_unfailing(model, checked, known), notes=notes)
     if strict or verdict.answer is Answer.HOLDS:
         verdict = evolve(verdict, gaps=tuple(_gaps(model, checked, verdict)))
     return verdict.judged(strict=strict)
+
+
+def _of_nothing(verdict: Verdict) -> Verdict:
+    """Return the verdict of a search that no property was asked of."""
+    if verdict.answer is not Answer.HOLDS:
+        return verdict
+    return evolve(verdict, gaps=(NO_PROPERTY,), notes=(*verdict.notes, NO_PROPERTY.text))
 
 
 class CannotFail(UserWarning):

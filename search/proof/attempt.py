@@ -81,7 +81,7 @@ class ProofAttempt:
     proofs: dict[int, ProofResult] = field(factory=dict)
     """By the number of the property."""
     refuted: int = 0
-    """Depths 0 to `refuted` - 1 have no violation."""
+    """Depths 0 to `refuted` - 1 have no violation of an open property, and no action that leaves its domain."""
     stopped: StopReason | None = None
     limit: str = ""
     """What stopped the attempt, as a phrase."""
@@ -374,7 +374,10 @@ class ProofAttempt:
             check.advance(self.deadline)
         self.counterexample = progress.counterexample or self.counterexample
         known = steps if progress.ended else progress.refuted
-        self.counterexample_refuted, self.refuted = min(self.counterexample_refuted, known), progress.refuted
+        self.counterexample_refuted = min(self.counterexample_refuted, known)
+        for each in others:
+            result = self.proofs.get(each.prop.index, ProofResult(each.prop.key, ProofOutcome.UNKNOWN))
+            self.proofs[each.prop.index] = evolve(result, refuted=max(result.refuted, progress.refuted))
 
     def _with_counterexample(self, prop: LiftedProperty, result: ProofResult) -> ProofResult:
         """Add a counterexample to induction and whether it is reachable; a reachable one is a violation."""

@@ -193,11 +193,12 @@ class _ProofVerdict:
         """Return lines on each property, with its supporting invariants and its slice."""
         first_with: dict[tuple[str, ...], str] = {}
         printed = set(self._domain_facts())
-        for proof in self._proofs():
+        for lifted, proof in zip(self.attempt.properties, self._proofs(), strict=True):
             if proof.outcome in (ProofOutcome.WITNESSED, ProofOutcome.VIOLATED):
                 yield f"{proof.prop} is {proof.outcome.value} ({proof.method})"
             elif proof.outcome is ProofOutcome.UNKNOWN:
-                within = f"; no violation within {proof.refuted - 1} steps" * (proof.refuted > 0)
+                what = "not reached" if lifted.prop.kind is Kind.REACHABLE else "no violation"
+                within = f"; {what} within {proof.refuted - 1} steps" * (proof.refuted > 0)
                 yield f"{proof.prop} is unknown: {proof.method}{within}"
             elif proof.support and proof.support in first_with:
                 yield f"{proof.prop} is inductive with the invariants of {first_with[proof.support]}"

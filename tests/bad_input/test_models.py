@@ -267,7 +267,7 @@ DECLARATIONS = {
     "a number up to a text": ("number(0, 'x')", "number(…): `most` must be an int or a Bound (got 'x')"),
     "a maximum of a bound": ("number(0, max(LAST, 2))", "bound 'last' has no value here", "number(0, LAST + 1)"),
     "a range without its default": ("number(0, 3, default=7)", "number(0, 3): the default 7 is not in the range"),
-    "an empty range": ("number(3, 1)", "number(3, 1): the default 3 is not in the range"),
+    "an empty range": ("number(3, 1)", "number(3, 1): the least value comes first"),
     "a number that is too large": ("number(0, 10**30)", "number(…): `most` is 1,000,000,000,000"),
     "a fifo of a fixed size": ("fifo(Message, 2)", "fifo(…, 2): the capacity is a Bound"),
 }
@@ -294,6 +294,17 @@ USES = {
 }
 
 
+def test_a_field_with_a_type_only_is_refused_also_after_declared_ones(explored):
+    ran, _ = explored(model(DECLARED.format("flag()\n    much: int")))
+    assert_refused(ran, "Bad.much has no bounded domain; declare it with")
+
+
+@pytest.mark.parametrize(("decorator", "example"), [("action", "@action(by=CLERK)"), ("always", "@always()")])
+def test_a_decorator_without_parentheses_is_refused_with_one_that_has_them(explored, decorator, example):
+    ran, _ = explored(model(f"@{decorator}\ndef cook(pot):\n    pass"))
+    assert_refused(ran, f"a decorator needs its parentheses, as in {example}")
+
+
 @pytest.mark.parametrize("case", USES)
 def test_what_containers_do_not_have_is_refused_with_what_they_have(explored, case):
     used, expected = USES[case]
@@ -314,7 +325,21 @@ def test_a_bound_without_a_value_is_refused(explored):
 
 def test_a_bound_that_is_misspelt_where_it_is_given_is_named(explored):
     source = action("pot.level = much", ", much: Annotated[int, POTS]").replace("{'pots': 2}", "{'pot': 2}")
-    assert_refused(explored(source)[0], "It has 'pot': is that a typing error?")
+    assert_refused(explored(source)[0], "No bound named 'pot'. Did you mean 'pots'?")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"flags": "{'hto': True}"}, "No flag named 'hto'. Did you mean 'hot'?"),
+        ({"variants": "{'warm': {}, 'hot': {'hto': True}}"}, "No flag named 'hto'. Did you mean 'hot'?"),
+        ({"flags": "{'hot': 'yes'}"}, "Flag 'hot' cannot be 'yes'. Allowed: False, True."),
+        ({"flags": "{'hot': 1}"}, "Flag 'hot' cannot be 1. Allowed: False, True."),
+    ],
+)
+def test_a_flag_that_no_module_declares_or_a_setting_that_it_does_not_have_is_refused(explored, given, message):
+    """Nothing would read it, and the answer would be about another model than its author means."""
+    assert_refused(explored(scenario(**given))[0], message)
 
 
 def test_a_thing_of_another_kind_in_place_of_the_scenario_is_refused(explored):

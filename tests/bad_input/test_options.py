@@ -13,7 +13,7 @@ __all__ = ["kwalk", "process"]
 CORE = "kwalk.model.examples.reference:REFERENCE"
 
 NAMES = {
-    "a scenario": (("exhaust", "die-hrd"), ["No scenario named 'die-hrd'", "Did you mean 'die-hard'?", "Allowed: "]),
+    "a scenario": (("exhaust", "die-hrd"), ["Did you mean 'die-hard'?", "Allowed: ", "package.module:NAME"]),
     "a path as a scenario": (("exhaust", "../x"), ["No scenario named '../x'"]),
     "an escape as a scenario": (("walk", "\x1b[31mx"), [r"'\x1b[31mx'"]),
     "no scenario": (("exhaust", ""), ["Name a scenario"]),
@@ -21,6 +21,7 @@ NAMES = {
     "no module": (("exhaust", ":S"), ["':S' names no scenario", "package.module:NAME"]),
     "a file": (("exhaust", "my_model.py:S"), ["names a file", "Did you mean 'my_model:S'?"]),
     "a file in a folder": (("walk", "here/my_model.py:S"), ["Did you mean 'here.my_model:S'?"]),
+    "a file of this folder": (("exhaust", "./my_model.py:S"), ["Did you mean 'my_model:S'?"]),
     "a file without a name": (("exhaust", "my_model.py"), ["Did you mean 'my_model:NAME'?"]),
     "a file of fixes": (("audit", "my_model.py:FIXES"), ["a fix is named by its module", "'my_model:FIXES'"]),
     "a relative module": (("exhaust", "..x:S"), ["'..x:S' names no scenario"]),
@@ -31,7 +32,7 @@ NAMES = {
     "an empty variant": (("exhaust", LOST_UPDATE, "--variant", ""), ["argument --variant", "empty"]),
     "an invariant": (("exhaust", LOST_UPDATE, "--invariant", "lost"), ["No property named 'lost'", "Allowed: "]),
     "a bound": (("exhaust", LOST_UPDATE, "--bound", "thread=2"), ["No bound named 'thread'", "'threads'"]),
-    "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast"]),
+    "an option": (("exhaust", DIE_HARD, "--fast"), ["unrecognized arguments: --fast", "`kwalk exhaust --help`"]),
     "an option with a typing error": (("exhaust", DIE_HARD, "--second", "3"), ["Did you mean --seconds?"]),
     "a command": (("expolre",), ["No command named 'expolre'. Did you mean explore?"]),
     "an old command": (("inspekt",), ["No command named 'inspekt'. Did you mean diagnose?"]),

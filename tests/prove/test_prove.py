@@ -36,6 +36,7 @@ def test_a_violation_that_is_found_backwards_is_compared_with_those_of_other_pro
     verdict = prove(Model(TWO_DEPTHS))
     assert (verdict.findings[0].prop, verdict.counterexample.length) == ("is_below_9()", 9)
     assert verdict.counterexample.shortest == "prove"
+    assert "is_8() is unknown: not tried; not reached within 6 steps" in verdict.notes
 
 
 def test_what_is_not_violated_within_the_depth_is_undecided_and_the_verdict_has_the_depth():

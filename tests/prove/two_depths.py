@@ -1,8 +1,8 @@
-"""Two properties that are violated beyond the first depths: the one that is declared first later than the other."""
+"""Two properties that are violated beyond the first depths, the first one later, and a state that is reached before."""
 
 from __future__ import annotations
 
-from kwalk import Actor, Scenario, action, always, number, require, state
+from kwalk import Actor, Scenario, action, always, number, reachable, require, state
 
 ANYONE = Actor("anyone")
 
@@ -33,6 +33,16 @@ def is_below_9(at: Count) -> bool:
     return at.steps < 9
 
 
+@reachable()
+def is_8(at: Count) -> bool:
+    """Reached after 8 steps."""
+    return at.steps == 8
+
+
 SCENARIO = Scenario(
-    name="two-depths", story="Steps are counted.", state=Count, actions=(count,), properties=(is_below_14, is_below_9)
+    name="two-depths",
+    story="Steps are counted.",
+    state=Count,
+    actions=(count,),
+    properties=(is_below_14, is_below_9, is_8),
 )

@@ -50,6 +50,29 @@ def test_a_process_whose_reader_has_gone_ends_all_the_same():
     assert end.returncode == 3
 
 
+INTERRUPTED = """
+import os, runpy, signal, sys
+
+class Interrupt:
+    def find_spec(name, path, target=None):
+        if name == "kwalk.model.language.errors":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt)
+runpy.run_module("kwalk", run_name="__main__")
+"""
+
+
+def test_an_interruption_while_the_process_starts_is_one_line():
+    end = subprocess.run([sys.executable, "-c", INTERRUPTED], text=True, capture_output=True)
+    assert (end.returncode, end.stdout, end.stderr) == (130, "", "kwalk: interrupted before the search started.\n")
+
+
+def test_the_package_runs_as_the_command():
+    end = subprocess.run([sys.executable, "-m", "kwalk", "--version"], text=True, capture_output=True)
+    assert (end.returncode, end.stdout.split()[0]) == (0, "kwalk")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads as Linux shows them")
 def test_the_process_of_a_command_has_no_threads_for_matrices():
     known = "known = {str(thread.native_id) for thread in threading.enumerate()}"

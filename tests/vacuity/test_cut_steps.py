@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from attrs import evolve
 
-from kwalk import Fails, assert_holds, prove
+from kwalk import Fails, assert_holds, prove, walk
 from kwalk import exhaust as public_exhaust
 from kwalk.model.language import (
     Actor,
@@ -159,6 +159,15 @@ def test_an_engine_that_does_not_count_steps_says_that_there_is_none(search) -> 
         Answer.GAPS,
         ["no step was taken: every property was tested in initial states only"],
     )
+
+
+@pytest.mark.parametrize("search", [public_exhaust, prove, walk], ids=["exhaust", "prove", "walk"])
+def test_that_no_property_was_checked_is_a_gap_unless_deadlocks_are(search) -> None:
+    nothing = evolve(CUPBOARD, properties=())
+    verdict = search(nothing, strict=True)
+    text = "no property was checked: only errors of the model were looked for"
+    assert (verdict.answer, [gap.text for gap in verdict.gaps], text in verdict.notes) == (Answer.GAPS, [text], True)
+    assert not search(evolve(nothing, deadlock_is_error=True), strict=True).gaps
 
 
 def test_a_constraint_that_no_initial_state_satisfies_leaves_a_gap() -> None:
