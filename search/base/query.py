@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from reprlib import repr as brief
 from typing import Any
 
 from attrs import field, frozen
@@ -118,11 +119,14 @@ def _listed(model: Model, properties: Checked | Iterable[Checked] | None) -> tup
     """Return the instances of properties, in the order in which these are listed."""
     if properties is None:
         return model.properties
-    listed = [properties] if isinstance(properties, Property | PropertyInstance | str) else list(properties)
+    listed = list(properties) if isinstance(properties, Iterable) and not isinstance(properties, str) else [properties]
     return model.with_counts(dict.fromkeys(one for each in listed for one in model.properties_of(_name(each))))
 
 
 def _name(checked: Checked) -> str:
     if isinstance(checked, Property):
         return checked.name
-    return checked.key if isinstance(checked, PropertyInstance) else checked
+    name = checked.key if isinstance(checked, PropertyInstance) else checked
+    if not isinstance(name, str):
+        raise UsageError(f"A property is a Property, or the name of one (got {brief(name)}).")
+    return name

@@ -235,7 +235,8 @@ class Minimizer:
         states, prop = self._confirmed[target, best]
         shortest = (trace.shortest if len(best) == trace.length else None) or result.proof
         how = "already the shortest" if shortest and result.timed_out else result.description
-        found_by = f"{trace.found_by or 'given'} in {trace.length} steps; {how}"
+        origin, _, earlier = trace.found_by.partition("; ")  # of a trace that was minimized before: how it was found
+        found_by = f"{origin}; {how}" if earlier else f"{origin or 'given'} in {trace.length} steps; {how}"
         return evolve(trace, states=states, actions=actions, prop=prop, shortest=shortest, found_by=found_by)
 
     def _shown(self, target: MinimizationTarget, trace: Trace, states: tuple[Vector, ...]) -> str | None:

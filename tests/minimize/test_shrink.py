@@ -142,7 +142,9 @@ def test_an_unknown_value_of_same_is_refused(model):
 
 def test_the_result_is_reported_as_locally_minimal_with_the_number_of_replays(model):
     trace = taken(model, "turn_key()", "turn_key()", "post(0)", "deliver(0)", prop="nothing_is_lost(0)", start=DOG_OUT)
-    assert shrink(model, trace).found_by.startswith("walk in 4 steps; locally minimal, ")
+    small = shrink(model, trace)
+    assert small.found_by.startswith("walk in 4 steps; locally minimal, ")
+    assert shrink(model, small).found_by.count(" in 4 steps; locally minimal, ") == 1
 
 
 def test_a_result_is_not_called_minimal_when_the_time_runs_out(model):

@@ -147,6 +147,7 @@ def test_where_nothing_can_be_written_the_trace_is_still_shown(options, tmp_path
     [
         ({"engine": "exhaustive"}, "No engine named 'exhaustive'. Did you mean 'exhaust'"),
         ({"prop": "nothing_is_last"}, "Did you mean 'nothing_is_lost'"),
+        ({"prop": 3}, "A property is a Property, or the name of one (got 3)."),
         ({"variant": "locked"}, "Did you mean 'lock'"),
         ({"bounds": {"thread": 2}}, "Did you mean 'threads'"),
     ],
