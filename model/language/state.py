@@ -294,7 +294,7 @@ def state(cls: C) -> C:
     """
     _refuse_special_methods(cls)
     made = attrs.define(slots=True, eq=True, on_setattr=_store, field_transformer=_checked)(_with_text(cls))
-    made.__kwalk__ = "state"
+    made.__kwalk__ = "state"  # type: ignore[attr-defined]
     return made
 
 
@@ -312,7 +312,7 @@ def value(cls: C) -> C:
         if isinstance(content, (RecordShape, ArrayShape, FifoShape, FreshShape, SetShape)):
             only = "scalars, sets of members and @value records only"
             raise LiftError(f"{cls.__name__}.{name}: a @value record holds {only}.")
-    made.__kwalk__ = "value"
+    made.__kwalk__ = "value"  # type: ignore[attr-defined]
     return made
 
 
