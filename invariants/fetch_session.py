@@ -17,7 +17,7 @@ def partition_waits_for_one_response(session: FetchSession, partition: Fetched) 
     log="FENCED_LEADER_EPOCH in responses to Fetch",
 )
 def old_epoch_is_fenced(before: FetchSession, after: FetchSession) -> bool:
-    """A client that fetches with an earlier leader epoch is told."""
+    """A client that fetches with an earlier leader epoch gets an error."""
     premise(before.fetches != after.fetches and before.known_epoch != before.epoch)
     return after.known_epoch == after.epoch and after.has_records == before.has_records
 

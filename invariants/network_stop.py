@@ -52,7 +52,7 @@ def controller_moves_leaders(before: NetworkOfBroker, after: NetworkOfBroker) ->
 
 @step(symptom="a broker knows the controller without asking for it", log="none")
 def broker_knows_whom_to_ask(before: NetworkOfBroker, after: NetworkOfBroker) -> bool:
-    """A broker asks while ZooKeeper says whom, or where it has been told."""
+    """A broker asks for the controller while ZooKeeper, or an earlier answer, names one."""
     premise(before.tries != after.tries)
     return STOPS_KNOW_THE_CONTROLLER or not before.zookeeper_is_away
 

@@ -51,7 +51,7 @@ def move_is_accepted(folder: PartitionFolder) -> bool:
     return not folder.move_failed
 
 
-@step(symptom="a move is answered that nobody has asked for", log="none")
+@step(symptom="a log moves without a request for it", log="none")
 def move_is_asked_for_again(before: PartitionFolder, after: PartitionFolder) -> bool:
     """A request finds the future log, which is of a move that has not ended."""
     premise(after.looks_for_future and not before.looks_for_future)

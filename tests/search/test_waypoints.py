@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from attrs import evolve
 
@@ -9,7 +11,7 @@ from kwalk.model.language import Actor, Model, Scenario, StepResult, UsageError,
 from kwalk.model.language.series import Fact, LoggedStep, Need, Series, Waypoint, where
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.explain import kernels
-from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain
+from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain, explain_widening
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, MOST, seen, series
@@ -336,6 +338,22 @@ def test_compiled_code_is_waited_for_as_long_as_is_left(monkeypatch: pytest.Monk
     monkeypatch.setattr(kernels, "COMPILE_AFTER", 0.0)
     monkeypatch.setattr(kernels, "cached_kernel", lambda model: None)
     with kernels.CompilationQueue() as queue:
-        search = kernels.SearchKernel(MODEL, queue=queue)
-        assert search.is_plain and not search.wait(0.0)  # it is asked for
-        assert search.wait(None) and search.description == "plain Python, then compiled code"
+        search, ticks = kernels.SearchKernel(MODEL, queue=queue), list[float]()
+        assert search.is_plain and not search.wait(0.0, lambda: ticks.append(0.0))  # it is asked for
+        assert not ticks
+        assert search.wait(math.inf, lambda: ticks.append(0.0)) and ticks
+        assert search.description == "plain Python, then compiled code"
+
+
+def test_ctrl_c_while_compiled_code_is_waited_for_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was reached is answered."""
+
+    def interrupt(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels, "COMPILE_AFTER", 1000.0)
+    monkeypatch.setattr(kernels, "cached_kernel", lambda model: None)
+    monkeypatch.setattr(kernels.SearchKernel, "wait", interrupt)
+    narrow = MODEL, series(seen("one", cooked=1), seen("less", cooked=0))
+    is_wider, done = explain_widening(narrow, narrow, ExplainOptions(seconds=0.2))
+    assert (is_wider, done.fit, done.how) == (False, Fit.UNDECIDED, "interrupted")

@@ -823,7 +823,9 @@ class Catalogue:
         foreign = self._foreign(topic, broker)
         down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive})
         is_refused, is_up = bool(down), self.capture.brokers[broker].alive
-        until = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
+        until = "until it is complete"
+        if down:
+            until = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number, fail_over = part.number(broker), Move((("delete_controller()",),))
@@ -837,7 +839,7 @@ class Catalogue:
         wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
         server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
         reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
-        until = f"{reassign} with-{broker}.json --verify   # {until if down else 'until it is complete'}"
+        verify = f"{reassign} with-{broker}.json --verify   # {until}"
         fail_over = "zkCli.sh -server ZK delete /controller"
         return Procedure(
             f"put-back {label} {broker}",
@@ -853,7 +855,7 @@ class Catalogue:
                 *(fail_over,) * is_refused,
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
-                *((until, fail_over) if is_up else (fail_over, until)),  # before, there may be no leader to copy
+                *((verify, fail_over) if is_up else (fail_over, verify)),  # before, there may be no leader to copy
                 f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
                 f"{reassign} without-{broker}.json --execute",
                 f"{reassign} without-{broker}.json --verify   # until it is complete",

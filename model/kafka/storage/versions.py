@@ -1615,7 +1615,7 @@ SESSIONS_KEEP_EPOCHS = version_flag(
     "left them out, and later requests were not checked",
     {"2.1.0": False, "2.5.0": True},
     before=True,
-    closes="a client with an earlier leader epoch is told",
+    closes="a client with an earlier leader epoch gets an error",
     source="KAFKA-9338 (2.5.0): CachedPartition.leaderEpoch",
     trials=(Trial("fetch-with-an-old-epoch", ("old_epoch_is_fenced",), variant="2.3.1"),),
 )

@@ -12,11 +12,13 @@ states at rest, the *closest* is the one that differs from the snapshot least.
 
 from __future__ import annotations
 
+import math
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from itertools import accumulate, pairwise, product
 
 import numpy as np
@@ -161,14 +163,22 @@ def steps_not_taken(searches: Iterable[SegmentSearch]) -> tuple[LoggedStep, ...]
         searches: The searches of one segment.
     """
     found: list[LoggedStep] = []
+    searches = list(searches)
     layers = [each for search in searches for each in search.tried.values() if each.size]
     if not layers or not layers[0].logs.due.size:
         return ()
-    context, due = layers[0].context, layers[0].logs.due
-    furthest = np.max([context.positions(each.packed(np.arange(each.size))).max(axis=0) for each in layers], axis=0)
-    for log, place in zip(context.series.logs, np.where(furthest < due, furthest, -1).tolist(), strict=True):
+    logs, due = layers[0].context.series.logs, layers[0].logs.due
+    ended = [one.positions for search in searches for one in search.ended.values()]
+    furthest = np.max([*map(_positions, layers), *ended], axis=0)
+    for log, place in zip(logs, np.where(furthest < due, furthest, -1).tolist(), strict=True):
         found += [log[place]] if place >= 0 else []
     return tuple(found)
+
+
+def _positions(layers: Layers) -> np.ndarray:
+    """Return how many steps of each log some state has taken, int64[logs]."""
+    found: np.ndarray = layers.context.positions(layers.packed(np.arange(layers.size))).max(axis=0, initial=0)
+    return found
 
 
 def logged_along(
@@ -351,6 +361,14 @@ class Explanation:
         return sum(effort.states for effort in self.efforts)
 
 
+@frozen(eq=False)
+class EndedLayers:
+    """What is kept of layers: the number of states, and how many steps of each log some state has taken."""
+
+    size: int
+    positions: np.ndarray
+
+
 @define(eq=False)
 class SegmentSearch:
     """The search of one segment from some starts; each layer may find new states that match the waypoint."""
@@ -363,8 +381,8 @@ class SegmentSearch:
     results: set[bytes]
     """The matching states that any search of this segment has returned; they are not continued from again."""
     tried: dict[SearchKey, Layers] = field(factory=dict)
-    ended: dict[SearchKey, int] = field(factory=dict)
-    """The numbers of states of searches in sequence that ended without any that match, and are forgotten."""
+    ended: dict[SearchKey, EndedLayers] = field(factory=dict)
+    """The searches in sequence that ended without any state that matches: there are many."""
     _reported: dict[SearchKey, int] = field(factory=dict)
 
     @property
@@ -395,8 +413,9 @@ class SegmentSearch:
             new = self._new(key)
             if len(new):
                 return layers, new
-        if sequence and not len(layers.goals) and not self.context.series.logs:
-            self.ended[key] = self.tried.pop(key).size
+        if sequence and not len(layers.goals):
+            self.ended[key] = EndedLayers(layers.size, _positions(layers))
+            del self.tried[key]
         return None
 
     def _keys(self, timing: EventTiming, most: int) -> Iterator[SearchKey]:
@@ -458,8 +477,8 @@ class SegmentSearch:
         }
         if (others := self._others()) is not None:
             complete[EventTiming.SEQUENCE] = others
-        states = sum(layers.size for layers in self.tried.values()) + sum(self.ended.values())
-        return SegmentEffort(self.number, self.waypoint.name, len(self.starts), states, complete)
+        sizes = [*(layers.size for layers in self.tried.values()), *(one.size for one in self.ended.values())]
+        return SegmentEffort(self.number, self.waypoint.name, len(self.starts), sum(sizes), complete)
 
 
 @frozen(eq=False)
@@ -498,6 +517,7 @@ WIDENING = (0.35, 0.7)
 AGAIN, WAITING = 0.4, 0.9
 """The share of the time left for each ladder by compiled code, where plain Python did not come to its end; and the
 share of all time up to which compiled code is waited for."""
+WAITS = "waiting until the model is compiled"
 NARROW = 0.5
 """The share of the time left then for all segments of the narrow series; the wider one has the rest."""
 
@@ -535,7 +555,7 @@ def explain_widening(
             if not first.is_interrupted and (found := second.climb(WIDENING[1])):
                 return True, found
             for again in (first, second):
-                if again.is_faster_soon() and (found := again.climb(again.share_of_rest(AGAIN))):
+                if not first.is_interrupted and (found := again.climb_again(AGAIN)):
                     return again is second, found
             if not second.is_interrupted and (found := first.exhaust(first.share_of_rest(NARROW))):
                 if found.fit is Fit.EXPLAINED:
@@ -634,7 +654,14 @@ class TraceReconstruction:
 
     def _report(self, expanded: int) -> None:
         self.expanded += expanded
-        budget, segment = self.options.seconds, self.searches[-1].number if self.searches else 0
+        segment = self.searches[-1].number if self.searches else 0
+        self._announce(f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}")
+        if self._ends is not None and self.seconds >= self._ends * self.share:
+            raise BudgetSpent(f"time budget of {self.options.seconds:g} s")
+
+    def _announce(self, note: str) -> None:
+        """Report progress."""
+        budget = self.options.seconds
         self.options.report(
             Progress(
                 engine="explain",
@@ -642,28 +669,34 @@ class TraceReconstruction:
                 unit="states",
                 seconds=self.seconds,
                 left=None if budget is None else max(0.0, budget - self.seconds),
-                note=f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}",
+                note=note,
             )
         )
-        if self._ends is not None and self.seconds >= self._ends * self.share:
-            raise BudgetSpent(f"time budget of {budget:g} s")
 
     @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C has ended it."""
         return self.stopped == INTERRUPTED
 
-    def is_faster_soon(self) -> bool:
-        """Wait for compiled code, and return whether it is there, if plain Python did not come to the ladder's end."""
-        if not self.stopped or self.is_interrupted or not self.climbed_in_plain_python:
-            return False
-        left = None if self._ends is None else max(0.0, WAITING * self._ends - self.seconds)
-        return self.context.search_kernel.wait(left)
-
     def share_of_rest(self, share: float) -> float:
         """Return the share of all time after which a share of the time is spent that is left now."""
         spent = 0.0 if self._ends is None else min(1.0, self.seconds / self._ends)
         return spent + share * (1 - spent)
+
+    def climb_again(self, share: float) -> Explanation | None:
+        """Climb the ladder by compiled code in a share of the time left, if plain Python did not come to its end.
+
+        Compiled code is waited for; without it nothing is searched.
+        """
+        if not self.stopped or self.is_interrupted or not self.climbed_in_plain_python:
+            return None
+        end = math.inf if self._ends is None else WAITING * self._ends
+        try:
+            is_there = self.context.search_kernel.wait(self.started + end, partial(self._announce, WAITS))
+        except KeyboardInterrupt:
+            self.stopped = INTERRUPTED
+            return None
+        return self.climb(self.share_of_rest(share)) if is_there else None
 
     @property
     def _ends(self) -> float | None:

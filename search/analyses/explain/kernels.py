@@ -406,13 +406,16 @@ class SearchKernel:
         elif isinstance(answer, str):
             self.failure = answer
 
-    def wait(self, seconds: float | None) -> bool:
-        """Return whether compiled code is there within so many seconds, if it was asked for; None for no limit."""
-        end = None if seconds is None else time.monotonic() + seconds
+    def wait(self, end: float, tick: Callable[[], None]) -> bool:
+        """Return whether compiled code is there before a time of the monotonic clock, if it was asked for.
+
+        Args:
+            end: The time.
+            tick: Is called again and again meanwhile.
+        """
         self.check()
-        while self.is_plain and self._asked is not None and not self.failure:
-            if end is not None and time.monotonic() >= end:
-                return False
+        while self.is_plain and self._asked is not None and not self.failure and time.monotonic() < end:
+            tick()
             time.sleep(WAIT_SECONDS)
             self.check()
         return not self.is_plain
