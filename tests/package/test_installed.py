@@ -192,7 +192,7 @@ def test_nothing_but_one_package_is_in_the_wheel(wheel):
 def test_the_command_the_scenarios_and_the_pytest_plugin_are_announced(wheel):
     archive = zipfile.ZipFile(wheel)
     announced = archive.read(next(n for n in archive.namelist() if n.endswith("entry_points.txt"))).decode()
-    assert "kwalk = kwalk.reports.command_line:start" in announced
+    assert "kwalk = kwalk.__main__:start" in announced
     for group in ("[kwalk.scenarios]", "[kwalk.display]", "[pytest11]"):
         assert group in announced
 
