@@ -90,24 +90,25 @@ class Exhaustive(Engine):
                 if options[name]:
                     raise UsageError(f"A search on Spark {why}. Leave out --{name}, or --spark.")
             return
-        if options["symbolic"]:
-            for name in NOT_SYMBOLIC:
-                if options[name] not in (None, False):
-                    raise UsageError(f"A symbolic search does not support --{name}. Leave out --{name}, or --symbolic.")
-            if (options["workers"] or 1) > 1:
-                raise UsageError("A symbolic search runs on one core. Leave out --workers, or --symbolic.")
+        for mode in ONE_CORE:
+            if options[mode]:
+                self._refuse_in(mode, options)
         for name in ("master", "partitions"):
             if options[name] is not None:
                 raise UsageError(f"--{name} is for searches on Spark. Add --spark.")
-        for name in ("reduce", "symmetry") if options["interpreter"] else ():
-            if options[name]:
-                what = f"A search in plain Python does not support --{name}."
-                raise UsageError(f"{what} Leave out --{name}, or --interpreter.")
-        if options["interpreter"] and (options["workers"] or 1) > 1:
-            raise UsageError("A search in plain Python runs on one core. Leave out --workers, or --interpreter.")
         if options["checkpoint"] is None and (options["resume"] or options["every"] is not None):
             name = "--resume" if options["resume"] else "--every"
             raise UsageError(f"{name} needs a folder of checkpoints. Name it with --checkpoint DIR.")
+
+    @staticmethod
+    def _refuse_in(mode: str, options: Mapping[str, Any]) -> None:
+        """Refuse what a search of one core does not support; the option `mode` chooses it."""
+        what, names = ONE_CORE[mode]
+        for name in names:
+            if options[name] not in (None, False):
+                raise UsageError(f"{what} does not support --{name}. Leave out --{name}, or --{mode}.")
+        if (options["workers"] or 1) > 1:
+            raise UsageError(f"{what} runs on one core. Leave out --workers, or --{mode}.")
 
     def search(self, query: Query, report: Report = silent) -> Verdict:
         if query.options["spark"]:
@@ -185,6 +186,11 @@ class Exhaustive(Engine):
 
 NOT_SYMBOLIC = ("reduce", "symmetry", "interpreter", "master", "partitions")
 """Options that a symbolic search does not have."""
+ONE_CORE = {
+    "symbolic": ("A symbolic search", NOT_SYMBOLIC),
+    "interpreter": ("A search in plain Python", ("reduce", "symmetry")),
+}
+"""By the option that chooses a search of one core, what it is called and the options that it does not have."""
 NOT_ON_SPARK = {
     "symbolic": "visits single states",
     "symmetry": "does not support symmetry",

@@ -99,10 +99,6 @@ class ReleaseFlags:
         """Declare a fix that is a setting of a flag, under a name of its own; see `Fix`."""
         self.fixes.append(Fix(flag, closes, trials, source, off, on, name))
 
-    def setting_in(self, release: str, name: str) -> Setting:
-        """Return a version flag's setting in a release: that of the last change that is not later."""
-        return self._setting_at(_order(release), name)
-
     def variant_of(self, release: str) -> dict[str, bool | str]:
         """Return the version flags of a release, without those that it leaves to the scenario."""
         order = _order(release)
@@ -110,6 +106,7 @@ class ReleaseFlags:
         return {name: setting for name, setting in settings.items() if setting is not None}
 
     def _setting_at(self, order: tuple[int, ...], name: str) -> Setting:
+        """Return a version flag's setting in a release: that of the last change that is not later."""
         return [setting for since, setting in self._settings[name] if since <= order][-1]
 
 

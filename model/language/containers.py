@@ -273,6 +273,13 @@ class ArrayShape(Shape):
         return (FrozenArray(self, list(items)) for items in product(elements, repeat=len(self.domain)))
 
 
+def leaves_of_slots(element: Shape, capacity: int | Bound, path: str) -> Iterator[Leaf]:
+    """Yield the leaf of a collection's length, and those of its slots."""
+    yield Leaf(f"{path}#", 0, int(capacity), NumberShape(0, capacity, 0))
+    for slot in range(int(capacity)):
+        yield from element.leaves(f"{path}[{slot}]")
+
+
 def reader_of_slots(element: Shape, capacity: int) -> Callable[[Iterator[int]], list[Any]]:
     """Return a function that reads a length and as many values, and skips the free slots, which cannot be observed."""
     read, size = element.reader(), element.size()
@@ -325,9 +332,7 @@ class FifoShape(Shape):
         return target
 
     def leaves(self, path: str) -> Iterator[Leaf]:
-        yield Leaf(f"{path}#", 0, int(self.capacity), NumberShape(0, self.capacity, 0))
-        for slot in range(int(self.capacity)):
-            yield from self.element.leaves(f"{path}[{slot}]")
+        return leaves_of_slots(self.element, self.capacity, path)
 
     def writer(self) -> Writer:
         return writer_of_slots(self.element, int(self.capacity))

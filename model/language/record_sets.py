@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from attrs import field, fields, frozen
 
 from kwalk.model.language.binding import Bound, cached, identity_of, reach
-from kwalk.model.language.containers import reader_of_slots, writer_of_slots
+from kwalk.model.language.containers import leaves_of_slots, reader_of_slots, writer_of_slots
 from kwalk.model.language.errors import DomainError, UsageError
 from kwalk.model.language.records import ValueShape, token_of
-from kwalk.model.language.shapes import Copier, FlagShape, Leaf, NumberShape, Reader, Shape, Writer
+from kwalk.model.language.shapes import Copier, FlagShape, Leaf, Reader, Shape, Writer
 
 T = TypeVar("T")
 MOST_RECORDS = 2048
@@ -249,9 +249,7 @@ class BoundedSetShape(SetShape):
         return found
 
     def leaves(self, path: str) -> Iterator[Leaf]:
-        yield Leaf(f"{path}#", 0, int(self.capacity), NumberShape(0, self.capacity, 0))
-        for slot in range(int(self.capacity)):
-            yield from self.element.leaves(f"{path}[{slot}]")
+        return leaves_of_slots(self.element, self.capacity, path)
 
     def writer(self) -> Writer:
         return writer_of_slots(self.element, int(self.capacity))

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwalk.reports.command_line import main
-from tests.reports.commands import Ran
+from tests.reports.commands import Ran, runner
 
 COMMAND = Path(sys.executable).with_name("kwalk")
 DIE_HARD = "kwalk.model.examples.die_hard:DIE_HARD"
@@ -34,16 +33,10 @@ def left_in(folder: Path) -> set[str]:
 
 @pytest.fixture
 def kwalk(capsys, tmp_path, monkeypatch) -> Callable[..., Ran]:
-    """Run the command inside the test, in an empty folder; an exception that it does not catch fails the test."""
+    """Run the command inside the test, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-
-    def run(*words: object) -> Ran:
-        code = main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return run
+    return runner(capsys)
 
 
 @pytest.fixture

@@ -38,15 +38,25 @@ class Broken:
         return tuple(BETWEEN_ARGUMENTS.sub(", ", step) for step in self.steps.split())
 
 
-def judged(behaviour: Broken, story: Scenario, variant: str, flags: Mapping[str, bool | str]) -> list[bool]:
-    """Whether each state, or step, of a behaviour violates the property; it ends where a step cannot be taken."""
-    model = Model(story, variant, behaviour.bounds, flags)
+def judged(
+    behaviour: Broken, story: Scenario, variant: str, flags: Mapping[str, bool | str] | None = None
+) -> list[bool | None]:
+    """Whether each state of a behaviour, or the step to it, violates the property; it ends where no step can be taken.
+
+    The flags are those of the behaviour, unless others are given.
+    """
+    model = Model(story, variant, behaviour.bounds, behaviour.flags if flags is None else flags)
     (prop,) = model.properties_of(behaviour.prop)
-    states, found = [model.initial[behaviour.start]], []
+    states = [model.initial[behaviour.start]]
     for key in behaviour.actions:
         after = model.attempt(model.instance(key), states[-1]).after
         if after is None:
             break
-        found.append(model.violates(prop, after, states[-1] if prop.kind is Kind.STEP else None))
         states.append(after)
-    return found
+    earlier = (None, *states[:-1]) if prop.kind is Kind.STEP else [None] * len(states)
+    return [model.violates(prop, state, before) for before, state in zip(earlier, states, strict=True)]
+
+
+def is_broken_at_the_end(behaviour: Broken, story: Scenario, variant: str) -> bool:
+    """Whether all steps of a behaviour can be taken in a release, and only the last one breaks the property."""
+    return judged(behaviour, story, variant) == [False] * len(behaviour.actions) + [True]

@@ -12,7 +12,7 @@ from kwalk.model.kafka.migration.versions import MIGRATING
 from kwalk.model.language import Kind, Model
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
-from tests.kafka.broken import Broken
+from tests.kafka.broken import Broken, is_broken_at_the_end, judged
 from tests.kafka.outcomes import outcome_of, pinned
 
 UNDISTURBED = {"late_requests": 0}
@@ -206,23 +206,10 @@ def test_a_flag_changes_what_happens_to_its_entities_only(flag, concerns):
     assert {name.partition("(")[2].rstrip(")") for name in changed} == concerns
 
 
-def judged(behaviour: Broken, variant: str) -> list[bool | None]:
-    """Whether each state of a behaviour violates the property, in a release; it ends where a step cannot be taken."""
-    model = Model(STORY, variant, behaviour.bounds)
-    (prop,) = model.properties_of(behaviour.prop)
-    states = [model.initial[behaviour.start]]
-    for key in behaviour.actions:
-        after = model.attempt(model.instance(key), states[-1]).after
-        if after is None:
-            break
-        states.append(after)
-    return [model.violates(prop, state, None) for state in states]
-
-
 @pytest.mark.parametrize(("behaviour", "later"), BROKEN, ids=[f"{b.prop}-{b.variant}" for b, _ in BROKEN])
 def test_what_a_release_breaks_a_later_one_does_not(behaviour, later):
-    assert judged(behaviour, behaviour.variant) == [False] * len(behaviour.actions) + [True]
-    assert not any(judged(behaviour, later))
+    assert is_broken_at_the_end(behaviour, STORY, behaviour.variant)
+    assert not any(judged(behaviour, STORY, later))
 
 
 def test_a_broker_in_zookeeper_mode_ignores_a_password_that_it_cannot_decode():

@@ -62,4 +62,4 @@ LATE_STOP_REPLICA = Broken(
 
 def test_a_log_of_an_earlier_topic_may_go_before_the_broker_has_heard_of_the_later_one():
     """Before 2.8 no id tells them apart, and both have leader epoch 0; the later topic's LeaderAndIsr is on its way."""
-    assert judged(LATE_STOP_REPLICA, DELETION_AND_RECORDS, "2.5.0", {}) == [False] * 30
+    assert judged(LATE_STOP_REPLICA, DELETION_AND_RECORDS, "2.5.0") == [False] * 31

@@ -30,7 +30,7 @@ from kwalk.model.language import Kind, Model
 from kwalk.model.language.state import shape_of
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.results.verdict import Strength
-from tests.kafka.broken import Broken
+from tests.kafka.broken import Broken, is_broken_at_the_end, judged
 from tests.kafka.outcomes import outcome_of, pinned
 
 STORIES = {scenario.name: scenario for scenario in LOG_SCENARIOS}
@@ -1815,29 +1815,15 @@ def test_the_keys_of_topics_that_the_tool_lists_have_a_synonym_of_brokers():
     assert set(listed.split()) == TOPIC_CONFIG_SYNONYMS.keys()
 
 
-def judged(broken: Broken, variant: str) -> list[bool | None]:
-    """Whether each state of a behaviour violates the property, in a release; it ends where a step cannot be taken."""
-    model = Model(STORIES[broken.story], variant, broken.bounds, broken.flags)
-    (prop,) = model.properties_of(broken.prop)
-    states = [model.initial[broken.start]]
-    for key in broken.actions:
-        after = model.attempt(model.instance(key), states[-1]).after
-        if after is None:
-            break
-        states.append(after)
-    earlier = (None, *states[:-1]) if prop.kind is Kind.STEP else [None] * len(states)
-    return [model.violates(prop, state, before) for before, state in zip(earlier, states, strict=True)]
-
-
 @pytest.mark.parametrize(("broken", "later"), BROKEN, ids=[f"{b.invariant}-{b.variant}" for b, _ in BROKEN])
 def test_what_a_release_breaks_a_later_one_does_not(broken, later):
-    assert judged(broken, broken.variant) == [False] * len(broken.actions) + [True]
-    assert not any(judged(broken, later))
+    assert is_broken_at_the_end(broken, STORIES[broken.story], broken.variant)
+    assert not any(judged(broken, STORIES[broken.story], later))
 
 
 @pytest.mark.parametrize("broken", NEVER_FIXED, ids=lambda broken: broken.invariant)
 def test_what_no_release_fixes_is_broken_by_the_last_step_of_a_behaviour(broken):
-    assert judged(broken, broken.variant) == [False] * len(broken.actions) + [True]
+    assert is_broken_at_the_end(broken, STORIES[broken.story], broken.variant)
 
 
 def reads_the_end(segment: LogSegment, offset: int) -> int:
@@ -1956,9 +1942,9 @@ PLANTED = (
 @pytest.mark.parametrize(("prop", "story", "module", "name", "mistake", "steps"), PLANTED, ids=[p[0] for p in PLANTED])
 def test_a_planted_mistake_breaks_a_property_of_a_log(prop, story, module, name, mistake, steps, monkeypatch):
     broken = Broken(prop, story, "2.8.2", steps)
-    assert not any(judged(broken, "2.8.2"))
+    assert not any(judged(broken, STORIES[broken.story], "2.8.2"))
     monkeypatch.setattr(module, name, mistake)
-    assert judged(broken, "2.8.2")[-1]
+    assert judged(broken, STORIES[broken.story], "2.8.2")[-1]
 
 
 def test_every_property_says_what_users_and_operators_see():

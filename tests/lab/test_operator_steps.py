@@ -140,6 +140,17 @@ def test_an_empty_broker_starts_with_what_it_had_in_the_backup(tmp_path):
     assert below(broker.folder) == ["backup", "backup/0", "backup/0/data", "backup/0/data/t-0"]
 
 
+def test_a_disk_that_failed_is_replaced_by_an_empty_one_and_others_stay(tmp_path):
+    lab = FakeLab(tmp_path)
+    broker = lab.brokers[2] = LabBroker(2, "3.9.0", tmp_path / "two-disks", directories=2)
+    (failed_root(broker.roots[0]) / "t-0").mkdir(parents=True)
+    broker.roots[0].touch()  # in the way of the broker, as a disk that cannot be read
+    (broker.roots[1] / "t-1").mkdir(parents=True)
+    carry_out(lab, procedure("replace-disk 2", "bin/kafka-server-start.sh config/server.properties"))
+    moved = ["backup", "backup/0", "backup/0/data.failed", "backup/0/data.failed/t-0"]
+    assert below(broker.folder) == [*moved, "data", "data-2", "data-2/t-1"]
+
+
 def test_a_broker_gets_another_id_while_it_is_stopped(tmp_path):
     lab = FakeLab(tmp_path)
     carry_out(lab, procedure("set-broker-id 4 1", "bin/kafka-server-stop.sh"))

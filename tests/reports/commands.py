@@ -30,10 +30,8 @@ class Ran:
         return Path(next(line for line in self.out.splitlines() if line.startswith(f"  {label}: ")).split(": ", 1)[1])
 
 
-@pytest.fixture
-def kwalk(capsys, tmp_path, monkeypatch) -> Callable[..., Ran]:
-    """Run the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
+def runner(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """A function that runs the command inside the test; an exception that it does not catch fails the test."""
 
     def run(*words: object) -> Ran:
         code = main([str(word) for word in words])
@@ -41,3 +39,10 @@ def kwalk(capsys, tmp_path, monkeypatch) -> Callable[..., Ran]:
         return Ran(code, captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def kwalk(capsys, tmp_path, monkeypatch) -> Callable[..., Ran]:
+    """Run the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return runner(capsys)

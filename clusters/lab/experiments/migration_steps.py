@@ -8,7 +8,6 @@ A topic is *lost* if acknowledged records of it are not kept, unless somebody ha
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -47,7 +46,6 @@ SETTLES = 4.0
 """Seconds in which brokers act upon requests that were sent when the driver reached its state."""
 PLANNING = 120.0
 """Seconds for a plan of `kwalk diagnose --plan`."""
-PARTITION = re.compile(r"(.+)-(\d+)\.[0-9a-f]{32}-(stray|delete)")
 
 
 @define

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -95,27 +95,38 @@ def _bounce(lab: Lab, number: int, step: str, commands: list[list[str]]) -> None
         lab.stop(number)
     if step == "repair-disk":
         lab.repair_disks(number)
-    elif step == "replace-disk":
-        for root in broker.roots:
-            if failed_root(root).is_dir():
-                move_away(broker, failed_root(root))
-                root.unlink()
-                root.mkdir()
-    elif step == "start-empty-broker":
-        for root in broker.roots:
-            if root.is_dir():
-                move_away(broker, root)
+    elif step in ("replace-disk", "start-empty-broker"):
+        _empty_disks(broker, failed_only=step == "replace-disk")
     for word, *names in commands:
-        for name in names[1:] if word == "rm" else names[:-1]:
-            if word == "rm":
-                for root in filter(Path.is_dir, broker.roots):
+        if word == "rm":
+            for root in filter(Path.is_dir, broker.roots):
+                for name in names[1:]:
                     (root / name).unlink(missing_ok=True)
-            elif (found := broker.directory(name)) is not None:
-                move_away(broker, found)
-            else:
-                lab.note(f"broker {number}: there is no {name} to be moved away")
+        else:
+            _move_directories(lab, broker, names[:-1])
     lab.start(number)
     rest(lab)
+
+
+def _empty_disks(broker: LabBroker, *, failed_only: bool) -> None:
+    """Move what is on a broker's disks away; of those that have failed, leave an empty disk."""
+    for root in broker.roots:
+        if not failed_only and root.is_dir():
+            move_away(broker, root)
+        elif failed_only and failed_root(root).is_dir():
+            move_away(broker, failed_root(root))
+            root.unlink()
+            root.mkdir()
+
+
+def _move_directories(lab: Lab, broker: LabBroker, names: Iterable[str]) -> None:
+    """Move directories of a broker away, as far as it has them."""
+    for name in names:
+        found = broker.directory(name)
+        if found is None:
+            lab.note(f"broker {broker.id}: there is no {name} to be moved away")
+        else:
+            move_away(broker, found)
 
 
 def _move_at_once(lab: Lab, moves: Mapping[int, list[str]]) -> None:
