@@ -823,9 +823,7 @@ class Catalogue:
         foreign = self._foreign(topic, broker)
         down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive})
         is_refused, is_up = bool(down), self.capture.brokers[broker].alive
-        until = "until it is complete"
-        if down:
-            until = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
+        stays = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number, fail_over = part.number(broker), Move((("delete_controller()",),))
@@ -839,7 +837,7 @@ class Catalogue:
         wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
         server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
         reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
-        verify = f"{reassign} with-{broker}.json --verify   # {until}"
+        verify = f"{reassign} with-{broker}.json --verify   # {stays if down else 'until it is complete'}"
         fail_over = "zkCli.sh -server ZK delete /controller"
         return Procedure(
             f"put-back {label} {broker}",
