@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.cleaner_rate import CleanerRate, rate_of
+from kwalk.model.kafka.server.cleaner_rate import CleanerRate, rate_of
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.delayed_requests import CHECKERS, Check, Checker, Request, WaitingRequest
+from kwalk.model.kafka.server.delayed_requests import CHECKERS, Check, Checker, Request, WaitingRequest
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.fetch_session import FETCHED, Fetched, FetchSession
+from kwalk.model.kafka.server.fetch_session import FETCHED, Fetched, FetchSession
 from kwalk.model.language import always, premise, reachable, step
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.fetcher_endpoint import FetcherEndpoint
+from kwalk.model.kafka.server.fetcher_endpoint import FetcherEndpoint
 from kwalk.model.language import premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.fetcher_thread import FETCHED, FetchedPartition, FetcherPartitions, FetchState
+from kwalk.model.kafka.server.fetcher_thread import FETCHED, FetchedPartition, FetcherPartitions, FetchState
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

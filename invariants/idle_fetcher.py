@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.idle_fetcher import Handling, IdleFetcher
+from kwalk.model.kafka.server.idle_fetcher import Handling, IdleFetcher
 from kwalk.model.language import premise, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.alter_partition_manager import IsrChange, IsrPartition, Outcome
+from kwalk.model.kafka.server.alter_partition_manager import IsrChange, IsrPartition, Outcome
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.network_stop import SHUTDOWN_TRIES, BrokerPhase, NetworkOfBroker
-from kwalk.model.kafka.storage.versions import STOPS_KNOW_THE_CONTROLLER
+from kwalk.model.kafka.server.network_stop import SHUTDOWN_TRIES, BrokerPhase, NetworkOfBroker
+from kwalk.model.kafka.server.versions import STOPS_KNOW_THE_CONTROLLER
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.partition_locks import (
+from kwalk.model.kafka.server.partition_locks import (
     LOCKED_PARTITIONS,
     Appender,
     AppendPhase,

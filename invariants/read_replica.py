@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.read_replica import Follower, ReadReplica
+from kwalk.model.kafka.server.read_replica import Follower, ReadReplica
 from kwalk.model.language import premise, reachable, step
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.replica_lag import MAX_LAG, FollowerLag
+from kwalk.model.kafka.server.replica_lag import MAX_LAG, FollowerLag
 from kwalk.model.language import premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.request_buffers import Handler, RequestBuffers
+from kwalk.model.kafka.server.request_buffers import Handler, RequestBuffers
 from kwalk.model.language import always, premise, reachable, step
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.request_timer import DURATION, RequestTimer
+from kwalk.model.kafka.server.request_timer import DURATION, RequestTimer
 from kwalk.model.language import always, premise, reachable, step
 
 

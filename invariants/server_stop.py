@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.server_stop import LogsState, StoppingServer
-from kwalk.model.kafka.storage.versions import COORDINATOR_ENDS_BEFORE_LOGS, SCHEDULER_ENDS_BEFORE_LOGS
+from kwalk.model.kafka.server.server_stop import LogsState, StoppingServer
+from kwalk.model.kafka.server.versions import COORDINATOR_ENDS_BEFORE_LOGS, SCHEDULER_ENDS_BEFORE_LOGS
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

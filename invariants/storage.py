@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwalk.model.kafka.server.dynamic_broker_config import BrokerConfiguration, effective, first, log_retention
 from kwalk.model.kafka.storage.domains import (
     DELETE_RETENTION_MS,
     FILE_DELETE_DELAY_MS,
@@ -22,7 +23,6 @@ from kwalk.model.kafka.storage.domains import (
     SegmentSlot,
     Timestamp,
 )
-from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration, effective, first, log_retention
 from kwalk.model.kafka.storage.log import (
     active_segment,
     fetch_largest_timestamp,

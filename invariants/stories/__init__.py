@@ -13,6 +13,7 @@ from kwalk.invariants.stories import (
     reassignment,
     records,
     runbooks,
+    server,
     sessions,
     storage,
     topic_ids,
@@ -21,6 +22,7 @@ from kwalk.invariants.stories.cannot_fail import with_reasons
 from kwalk.model.kafka import versions
 from kwalk.model.kafka.groups.versions import FIXES as FIXES_OF_GROUPS
 from kwalk.model.kafka.migration.configuration_versions import FIXES as FIXES_OF_MIGRATIONS
+from kwalk.model.kafka.server.versions import FIXES as FIXES_OF_SERVERS
 from kwalk.model.kafka.snapshots.series import MIGRATING_CLUSTER, REAL_CLUSTER
 from kwalk.model.kafka.storage.versions import FIXES as FIXES_OF_LOGS
 
@@ -105,9 +107,10 @@ SCENARIOS = tuple(
             *configuration_migration.SCENARIOS,
             *groups.SCENARIOS,
             *storage.SCENARIOS,
+            *server.SCENARIOS,
             *ensembles.SCENARIOS,
         ),
     )
 )
-FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS, *FIXES_OF_MIGRATIONS)
+FIXES = (*versions.FIXES, *FIXES_OF_GROUPS, *FIXES_OF_LOGS, *FIXES_OF_SERVERS, *FIXES_OF_MIGRATIONS)
 """All fixes, in the order of the audit."""

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from kwalk.invariants import fetch_session as sessions
-from kwalk.invariants import fetcher_endpoint as endpoints
 from kwalk.invariants import lazy_index as indexes
 from kwalk.invariants import log_readers as readers
 from kwalk.invariants import log_sizes as sizes
-from kwalk.invariants import read_replica as replicas
-from kwalk.invariants import request_buffers as buffers
-from kwalk.invariants import request_timer as timers
 from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
-    fetch_session,
-    fetcher_endpoint,
     lazy_index,
     log_readers,
     log_sizes,
-    read_replica,
-    request_buffers,
-    request_timer,
     sequence_reset,
     start_reads,
     versions,
     wrapped_sequences,
 )
-from kwalk.model.kafka.storage.fetch_session import FetchSession
-from kwalk.model.kafka.storage.fetcher_endpoint import FetcherEndpoint
 from kwalk.model.kafka.storage.lazy_index import LazyIndex
 from kwalk.model.kafka.storage.log_readers import ReadLog
 from kwalk.model.kafka.storage.log_sizes import LogSizes
-from kwalk.model.kafka.storage.read_replica import ReadReplica
-from kwalk.model.kafka.storage.request_buffers import RequestBuffers
-from kwalk.model.kafka.storage.request_timer import RequestTimer
 from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
@@ -198,108 +183,6 @@ START_AFTER_AN_UPGRADE = START_AFTER_A_CRASH.varied(
     bounds={"last_place": 3, "swaps": 0, "old_format": 1},
     source="Log.rebuildProducerState; KAFKA-7076",
 )
-CONSUMER_OF_FOLLOWERS = Scenario(
-    name="consumer-of-followers",
-    story="A consumer is sent to a follower near to it, while followers leave the ISR and join it.",
-    state=ReadReplica,
-    actions=actions_of(read_replica),
-    properties=(
-        replicas.chosen_replica_is_in_sync,
-        replicas.leader_chooses_the_replica,
-        replicas.isr_changes_by_itself,
-        replicas.consumer_reads_from_a_replica_that_lags,
-    ),
-    bounds={"followers": 2},
-    variants=versions.FOLLOWER_FETCH_VARIANTS,
-    source="KIP-392; KAFKA-13778, KAFKA-14372",
-)
-FETCH_OF_TWO_PARTITIONS = Scenario(
-    name="fetch-of-two-partitions",
-    story="A client fetches two partitions, while records are produced to both.",
-    state=FetchSession,
-    actions=(fetch_session.produce, fetch_session.fetch),
-    properties=(
-        sessions.partition_waits_for_one_response,
-        sessions.fetch_gets_records_of_one,
-        sessions.records_are_news,
-        sessions.wait_is_for_records,
-        sessions.partition_waits,
-    ),
-    bounds={"fetched": 2, "fetches": 4, "epochs": 0},
-    variants=versions.VARIANTS,
-    source="FetchSession; KIP-227, KAFKA-12330",
-)
-FETCH_WITH_AN_OLD_EPOCH = FETCH_OF_TWO_PARTITIONS.varied(
-    name="fetch-with-an-old-epoch",
-    story="A client fetches two partitions, whose leader is elected again.",
-    actions=(fetch_session.produce, fetch_session.elect, fetch_session.fetch),
-    properties=(
-        sessions.old_epoch_is_fenced,
-        sessions.fetch_gets_records_of_one,
-        sessions.records_are_news,
-        sessions.leader_is_elected_for_one_epoch,
-    ),
-    bounds={"fetched": 2, "fetches": 2, "epochs": 2},
-    source="FetchSession; KIP-320, KAFKA-9338",
-)
-FETCH_OF_A_LOST_REPLICA = FETCH_OF_TWO_PARTITIONS.varied(
-    name="fetch-of-a-lost-replica",
-    story="A broker fetches two partitions, of one of which it is no replica any more.",
-    actions=(fetch_session.produce, fetch_session.reassign, fetch_session.fetch),
-    properties=(
-        sessions.fetch_outlives_a_partition,
-        sessions.fetch_gets_records_of_one,
-        sessions.records_are_news,
-        sessions.replica_is_taken_away_once,
-    ),
-    bounds={"fetched": 2, "fetches": 2, "epochs": 0},
-    source="ReplicaManager.updateFollowerLogReadResults; KAFKA-5758",
-)
-APPEND_IN_ANOTHER_THREAD = Scenario(
-    name="append-in-another-thread",
-    story="An append waits until its transaction is verified, and goes on in another thread.",
-    state=RequestBuffers,
-    actions=actions_of(request_buffers),
-    properties=(
-        buffers.buffers_are_used_by_one_request,
-        buffers.append_goes_on_when_it_is_verified,
-        buffers.thread_handles_one_request,
-        buffers.append_comes_to_a_thread_that_waits,
-        buffers.append_goes_on_in_another_thread,
-    ),
-    bounds={"handlers": 2},
-    variants=versions.BUFFER_VARIANTS,
-    source="KafkaRequestHandler; KIP-890, KAFKA-15653",
-)
-FETCHER_OF_A_MOVED_LEADER = Scenario(
-    name="fetcher-of-a-moved-leader",
-    story="A leader starts again with another port.",
-    state=FetcherEndpoint,
-    actions=actions_of(fetcher_endpoint),
-    properties=(
-        endpoints.follower_has_a_fetcher,
-        endpoints.fetcher_is_of_the_port,
-        endpoints.leader_has_another_port,
-    ),
-    bounds={"ports": 2},
-    variants=versions.VARIANTS,
-    source="AbstractFetcherManager.addFetcherForPartitions; KAFKA-4811",
-)
-REQUEST_AND_A_CLOCK = Scenario(
-    name="request-and-a-clock",
-    story="A request waits for its timeout on a machine whose clock is set back.",
-    state=RequestTimer,
-    actions=actions_of(request_timer),
-    properties=(
-        timers.request_waits_for_its_time,
-        timers.request_is_answered_in_time,
-        timers.time_passes,
-        timers.request_is_answered_after_all,
-    ),
-    bounds={"duration": 2, "set_backs": 1},
-    variants=versions.VARIANTS,
-    source="SystemTimer; KAFKA-4051",
-)
 FORGOTTEN_PRODUCER = Scenario(
     name="log-forgotten-producer",
     story="Records of a transactional producer are deleted before its transaction ends, and it goes on.",
@@ -329,12 +212,5 @@ SCENARIOS = (
     START_AFTER_A_CRASH,
     START_AMID_A_SWAP,
     START_AFTER_AN_UPGRADE,
-    CONSUMER_OF_FOLLOWERS,
-    FETCH_OF_TWO_PARTITIONS,
-    FETCH_WITH_AN_OLD_EPOCH,
-    FETCH_OF_A_LOST_REPLICA,
-    APPEND_IN_ANOTHER_THREAD,
-    FETCHER_OF_A_MOVED_LEADER,
-    REQUEST_AND_A_CLOCK,
 )
 """The scenarios, which `storage` adds to its own."""

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from kwalk.invariants import cleaner_buffers as buffers
-from kwalk.invariants import cleaner_rate as rates
 from kwalk.invariants import compacted_transactions as transactions
-from kwalk.invariants import delayed_requests as requests
 from kwalk.invariants import empty_batches as empties
-from kwalk.invariants import fetcher_threads as fetchers
-from kwalk.invariants import future_logs, isr_changes, managed_logs, partition_folders, storage
-from kwalk.invariants import idle_fetcher as idle
+from kwalk.invariants import future_logs, managed_logs, partition_folders, storage
 from kwalk.invariants import leader_epochs as epochs
 from kwalk.invariants import log_creation as creations
-from kwalk.invariants import network_stop as network_stops
-from kwalk.invariants import partition_locks as append_locks
 from kwalk.invariants import producer_state as producers
-from kwalk.invariants import replica_lag as lags
-from kwalk.invariants import server_stop as stops
 from kwalk.invariants import uncleanable_logs as uncleanable
 from kwalk.invariants import unreadable_checkpoints as unreadable
 from kwalk.invariants import write_errors as failures
 from kwalk.invariants.stories import log_reads
 from kwalk.model.kafka.storage import (
-    alter_partition_manager,
     cleaner_buffers,
-    cleaner_rate,
     compacted_transactions,
-    delayed_requests,
     disk_crashes,
     domains,
-    dynamic_broker_config,
     empty_batches,
     failed_starts,
-    fetcher_thread,
     future_log,
-    idle_fetcher,
     leader_epochs,
     leadership,
     log,
@@ -44,36 +30,22 @@ from kwalk.model.kafka.storage import (
     log_deletion,
     log_loading,
     log_recreation,
-    network_stop,
-    partition_locks,
     producer_state,
-    replica_lag,
-    server_stop,
     topic_configs,
     uncleanable_logs,
     unreadable_checkpoints,
     versions,
     write_errors,
 )
-from kwalk.model.kafka.storage.alter_partition_manager import IsrPartition
 from kwalk.model.kafka.storage.cleaner_buffers import BufferedCleaning
-from kwalk.model.kafka.storage.cleaner_rate import CleanerRate
 from kwalk.model.kafka.storage.compacted_transactions import TransactionalLog
-from kwalk.model.kafka.storage.delayed_requests import WaitingRequest
-from kwalk.model.kafka.storage.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.storage.empty_batches import CompactedBatches
-from kwalk.model.kafka.storage.fetcher_thread import FetcherPartitions
 from kwalk.model.kafka.storage.future_log import MovingReplica
-from kwalk.model.kafka.storage.idle_fetcher import IdleFetcher
 from kwalk.model.kafka.storage.leader_epochs import EpochPartition
 from kwalk.model.kafka.storage.log_cleaner_manager import ManagedLog
 from kwalk.model.kafka.storage.log_creation import ConfiguredLog
 from kwalk.model.kafka.storage.log_deletion import PartitionFolder
-from kwalk.model.kafka.storage.network_stop import NetworkOfBroker
-from kwalk.model.kafka.storage.partition_locks import PartitionLocks
 from kwalk.model.kafka.storage.producer_state import ProducerLog
-from kwalk.model.kafka.storage.replica_lag import FollowerLag
-from kwalk.model.kafka.storage.server_stop import StoppingServer
 from kwalk.model.kafka.storage.state import PartitionLog
 from kwalk.model.kafka.storage.uncleanable_logs import CleanableTopic
 from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog
@@ -668,32 +640,6 @@ LARGE_BATCHES = COMPACTION.varied(
     properties=COMPACTED,
     bounds={"offsets": 5, "crashes": 0, "large_batches": 1, "limit_changes": 1},
     source="Cleaner.growBuffers; KAFKA-4019, KAFKA-6834",
-)
-CONFIGURATION = Scenario(
-    name="dynamic-configuration",
-    story=(
-        "A key is changed for a topic, a broker and all brokers, and another key too; the broker is restarted, with "
-        "another server.properties or the same."
-    ),
-    state=BrokerConfiguration,
-    actions=actions_of(dynamic_broker_config),
-    initial=dynamic_broker_config.starts_with_a_file,
-    properties=(
-        storage.configuration_follows_precedence,
-        storage.topic_configuration_is_kept,
-        storage.deleted_configuration_does_not_hold,
-        storage.handled_change_is_known,
-        storage.running_broker_has_read_its_file,
-        storage.configuration_ends_with_its_process,
-        storage.values_change_by_request,
-        storage.dynamic_configuration_holds,
-        storage.changes_are_handled,
-        storage.all_levels_are_set,
-        storage.other_key_is_read,
-    ),
-    bounds={"values": 3, "changes": 3, "restarts": 1, "edits": 1},
-    variants=versions.VARIANTS,
-    source="DynamicBrokerConfig, DynamicLogConfig; KAFKA-9254, KAFKA-10268, KAFKA-17584",
 )
 CREATED_AMID_A_CHANGE = Scenario(
     name="log-created-amid-a-change",
@@ -1308,155 +1254,6 @@ SHARED_WITH_THE_CLEANER = Scenario(
     variants={release: flags for release, flags in versions.VARIANTS.items() if release not in ("0.10.0", "0.10.1")},
     source="LogCleanerManager, LogManager.truncateTo; KAFKA-3123, KAFKA-6568, KAFKA-7215, KAFKA-8725",
 )
-CLEANER_RATE = Scenario(
-    name="dynamic-cleaner-rate",
-    story="Admins change the rate of the log cleaner, and restart the broker.",
-    state=CleanerRate,
-    actions=actions_of(cleaner_rate),
-    properties=(
-        rates.cleaner_has_its_rate,
-        rates.rate_changes_by_request,
-        rates.stopped_broker_has_no_rate,
-        rates.restarts_are_counted,
-        rates.rate_holds_after_a_start,
-    ),
-    bounds={"values": 2, "changes": 2, "restarts": 1},
-    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.") and r != "1.0"},
-    source="LogCleaner.reconfigure; KAFKA-13996",
-)
-ORDERLY_STOP = Scenario(
-    name="orderly-stop",
-    story="A broker is stopped as logs are deleted, segments become old, and members of groups expire.",
-    state=StoppingServer,
-    actions=actions_of(server_stop),
-    properties=(
-        stops.stop_ends,
-        stops.stop_is_clean,
-        stops.clean_file_comes_last,
-        stops.parts_end_in_order,
-        stops.tasks_run_in_the_scheduler,
-        stops.broker_stops_cleanly,
-    ),
-    bounds={"no_delete_delay": 0},
-    variants=versions.STOP_VARIANTS,
-    source="KafkaServer.shutdown; KAFKA-4523, KAFKA-13315",
-)
-STOP_WITHOUT_A_DELETE_DELAY = ORDERLY_STOP.varied(
-    name="orderly-stop-without-a-delete-delay",
-    story="The same, where file.delete.delay.ms is 0.",
-    bounds={"no_delete_delay": 1},
-    source="LogManager.deleteLogs; KAFKA-16588",
-)
-FETCHER_OF_TWO_PARTITIONS = Scenario(
-    name="fetcher-of-two-partitions",
-    story="A broker begins and ceases to follow partitions that one thread fetches; one of them may have an error.",
-    state=FetcherPartitions,
-    actions=actions_of(fetcher_thread),
-    properties=(
-        fetchers.other_partitions_are_fetched,
-        fetchers.partition_fails_by_an_error,
-        fetchers.partition_is_truncated_first,
-        fetchers.thread_works_in_rounds,
-        fetchers.changes_are_counted,
-        fetchers.removed_partition_was_listed,
-    ),
-    bounds={"fetched": 2, "leadership_changes": 3, "fetch_errors": 1},
-    variants=versions.FETCHER_VARIANTS,
-    source="AbstractFetcherThread; KAFKA-8012, KAFKA-8346",
-)
-APPENDS_AMID_CHANGES = Scenario(
-    name="appends-amid-changes",
-    story="Two threads append to two partitions, and answer fetches of both, while their ISRs or leaders change.",
-    state=PartitionLocks,
-    actions=actions_of(partition_locks),
-    properties=(
-        append_locks.appends_end,
-        append_locks.change_waits_for_appends,
-        append_locks.append_waits_for_changes,
-        append_locks.change_waits_for_an_append,
-    ),
-    bounds={"appenders": 2, "locked_partitions": 2},
-    variants=versions.FORMAT_VARIANTS,
-    source="Partition.leaderIsrUpdateLock; KAFKA-7697",
-)
-REQUESTS_THAT_WAIT = Scenario(
-    name="requests-that-wait",
-    story="A request waits for replicas, of which the last one fetches as threads look at it, or its own is deleted.",
-    state=WaitingRequest,
-    actions=(
-        delayed_requests.send,
-        delayed_requests.fetch_some,
-        delayed_requests.fetch_all,
-        delayed_requests.stop_replica,
-        delayed_requests.look,
-        delayed_requests.unlock,
-    ),
-    properties=(
-        requests.due_request_is_answered,
-        requests.request_is_answered_when_it_is_due,
-        requests.request_has_one_thread,
-        requests.thread_looks_before_it_keeps_the_lock,
-        requests.lock_is_given_back,
-        requests.request_becomes_due_once,
-        requests.two_threads_are_at_a_request,
-    ),
-    bounds={"checkers": 2},
-    variants=versions.VARIANTS,
-    source="DelayedOperation; KAFKA-6653, KAFKA-9198",
-)
-FETCHES_FROM_A_FOLLOWER = REQUESTS_THAT_WAIT.varied(
-    name="fetches-from-a-follower",
-    story="A consumer asks the leader, which names a follower; or it waits there for records that are to come.",
-    actions=(
-        delayed_requests.send,
-        delayed_requests.fetch_from_leader,
-        delayed_requests.follow,
-        delayed_requests.look,
-    ),
-    properties=(
-        requests.due_request_is_answered,
-        requests.request_is_answered_when_it_is_due,
-        requests.thread_looks_before_it_keeps_the_lock,
-        requests.lock_is_given_back,
-        requests.request_becomes_due_once,
-    ),
-    variants=versions.FOLLOWER_FETCH_VARIANTS,
-    source="KIP-392; KAFKA-13767, KAFKA-14334",
-)
-STOP_THAT_ASKS = Scenario(
-    name="stop-that-asks-the-controller",
-    story="A broker starts, or fails to; it is stopped while ZooKeeper or the controller may be away.",
-    state=NetworkOfBroker,
-    actions=actions_of(network_stop),
-    properties=(
-        network_stops.broker_ends,
-        network_stops.stop_asks_for_other_leaders,
-        network_stops.phases_are_in_order,
-        network_stops.controller_moves_leaders,
-        network_stops.controller_needs_zookeeper,
-        network_stops.broker_knows_whom_to_ask,
-        network_stops.only_a_start_leaves_connections_waiting,
-        network_stops.stop_finds_zookeeper_away,
-        network_stops.stop_moves_the_leaders_at_last,
-    ),
-    bounds={"shutdown_tries": 2},
-    variants=versions.VARIANTS,
-    source="KafkaServer.shutdown, controlledShutdown; KAFKA-9189, KAFKA-9796, PR-4359",
-)
-FETCHER_WITHOUT_PARTITIONS = Scenario(
-    name="fetcher-without-partitions",
-    story="A broker comes to lead the last partition of a fetcher, which is ended amid a fetch.",
-    state=IdleFetcher,
-    actions=actions_of(idle_fetcher),
-    properties=(
-        idle.coordinator_is_told,
-        idle.request_is_handled_in_order,
-        idle.ended_fetcher_fetches_nothing,
-    ),
-    bounds={},
-    variants=versions.VARIANTS,
-    source="ReplicaManager.becomeLeaderOrFollower; KAFKA-7464",
-)
 GROWN_BATCHES = Scenario(
     name="log-grown-batches",
     story="Compressed batches are larger after a cleaning than before, and than the cleaner's buffer.",
@@ -1660,143 +1457,6 @@ DELETION_AFTER_A_MOVE = DELETION.varied(
     variants={r: flags for r, flags in DELETION.variants.items() if not r.startswith("0.") and r != "1.0"},
     source="LogSegment.deleteTypeIfExists; KAFKA-16424",
 )
-ISR_CHANGES = Scenario(
-    name="isr-changes",
-    story="A follower falls behind and catches up; its leader has the controller change the ISR, also amid elections.",
-    state=IsrPartition,
-    actions=tuple(
-        one for one in actions_of(alter_partition_manager) if one is not alter_partition_manager.replace_disk
-    ),
-    properties=(
-        isr_changes.isr_follows_its_replica,
-        isr_changes.lone_leader_has_committed_all,
-        isr_changes.full_isr_has_committed_all,
-        isr_changes.leader_knows_its_znode,
-        isr_changes.isr_has_what_is_committed,
-        isr_changes.znode_changes_by_versions,
-        isr_changes.offsets_follow_fetches,
-        isr_changes.election_is_announced,
-        isr_changes.answer_says_what_was_done,
-        isr_changes.change_is_due,
-        isr_changes.request_is_what_is_unsent,
-        isr_changes.follower_has_left_and_joined,
-        isr_changes.change_is_fenced,
-    ),
-    bounds={"offsets": 2, "elections": 2, "lags": 2, "write_errors": 1, "disks": 0, "versions": 9},
-    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.7", "3.7.0", "3.9.0")},
-    source="AlterPartitionManager, Partition; KIP-497, KAFKA-12686, KAFKA-13091, KAFKA-14010",
-)
-ISR_CHANGES_REPLACED_DISK = ISR_CHANGES.varied(
-    name="isr-changes-replaced-disk",
-    story="A follower outside the ISR catches up; while its leader asks for it, its broker starts with an empty disk.",
-    actions=(*ISR_CHANGES.actions, alter_partition_manager.replace_disk),
-    properties=(
-        isr_changes.isr_has_what_is_committed,
-        isr_changes.election_is_announced,
-        isr_changes.change_is_due,
-        isr_changes.emptied_replica_is_outside_the_isr,
-        isr_changes.follower_has_left_and_joined,
-        isr_changes.emptied_replica_joins_again,
-    ),
-    bounds={"elections": 1, "write_errors": 0, "disks": 1},
-    source="KafkaController.processAlterPartition; KAFKA-14139, KIP-903",
-)
-LAG_IN_ROUNDS = (
-    replica_lag.fetch,
-    replica_lag.end_round,
-    replica_lag.begin_to_shrink,
-    replica_lag.shrink_isr,
-    replica_lag.keep_isr,
-    replica_lag.stall,
-    replica_lag.go_on,
-)
-REPLICA_LAG = Scenario(
-    name="replica-lag",
-    story=(
-        "A follower fetches round by round while records are produced; it may stand still, other replicas may use up "
-        "the quota of replication, and the leader's disk may fail."
-    ),
-    state=FollowerLag,
-    actions=(
-        replica_lag.produce,
-        *LAG_IN_ROUNDS,
-        replica_lag.exceed_quota,
-        replica_lag.free_quota,
-        replica_lag.fail_disk,
-    ),
-    properties=(
-        lags.follower_that_fetches_stays,
-        lags.follower_with_all_records_stays,
-        lags.failed_leader_keeps_the_isr,
-        lags.fetch_is_noted,
-        lags.follower_fetches_as_it_may,
-        lags.failed_disk_takes_no_record,
-        lags.follower_leaves,
-    ),
-    bounds={
-        "offsets": 4,
-        "rounds": 4,
-        "stalls": 1,
-        "throttles": 1,
-        "disk_failures": 1,
-        "oversized": 0,
-        "foreign_members": 0,
-        "read_errors": 0,
-    },
-    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
-    source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
-)
-REPLICA_LAG_OVERSIZED = REPLICA_LAG.varied(
-    name="replica-lag-oversized",
-    story="A follower fetches round by round, or stands still; a batch is larger than replica.fetch.max.bytes.",
-    actions=(replica_lag.produce, replica_lag.produce_oversized, *LAG_IN_ROUNDS),
-    properties=(
-        lags.follower_that_fetches_stays,
-        lags.oversized_batch_is_fetched,
-        lags.oversized_batch_is_appended,
-        lags.failed_disk_takes_no_record,
-        lags.follower_leaves,
-        lags.oversized_batch_is_copied,
-    ),
-    bounds={"oversized": 1, "throttles": 0, "disk_failures": 0},
-    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "3.9.0")},
-    source="ReplicaManager.readFromLocalLog; KAFKA-3810",
-)
-REPLICA_LAG_BESIDE_A_REASSIGNMENT = REPLICA_LAG.varied(
-    name="replica-lag-beside-a-reassignment",
-    story="A follower fetches or stands still; its leader also leads a partition whose ISR has a broker too many.",
-    actions=(
-        replica_lag.produce,
-        *LAG_IN_ROUNDS,
-        replica_lag.reassign_other_partition,
-        replica_lag.remove_foreign_member,
-    ),
-    properties=(
-        lags.follower_that_fetches_stays,
-        lags.follower_that_stands_still_leaves,
-        lags.follower_with_all_records_stays,
-        lags.follower_leaves,
-        lags.follower_leaves_beside_a_foreign_member,
-    ),
-    bounds={"foreign_members": 1, "throttles": 0, "disk_failures": 0},
-    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
-    source="ReplicaManager.maybeShrinkIsr; KAFKA-9672",
-)
-REPLICA_LAG_WITH_FAILING_READS = REPLICA_LAG.varied(
-    name="replica-lag-with-failing-reads",
-    story="A follower that has all records fetches, and its leader answers with errors for a while.",
-    actions=(replica_lag.produce, *LAG_IN_ROUNDS, replica_lag.fail_read),
-    properties=(
-        lags.follower_that_stands_still_leaves,
-        lags.follower_with_all_records_stays,
-        lags.failed_read_gives_nothing,
-        lags.fetch_is_counted_once,
-        lags.follower_leaves,
-    ),
-    bounds={"read_errors": 3, "throttles": 0, "disk_failures": 0},
-    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
-    source="ReplicaManager.updateFollowerFetchState; KAFKA-8400",
-)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -1966,7 +1626,6 @@ SCENARIOS = (
     PREALLOCATED,
     SMALL_MAP,
     LARGE_BATCHES,
-    CONFIGURATION,
     CREATED_AMID_A_CHANGE,
     LEADER_EPOCHS,
     LEADER_EPOCHS_LOST,
@@ -1994,11 +1653,6 @@ SCENARIOS = (
     LEADER_EPOCHS_ZOMBIE_FOLLOWER,
     LEADER_EPOCHS_MOVED_LOG,
     FUTURE_TIMESTAMPS,
-    ISR_CHANGES,
-    ISR_CHANGES_REPLACED_DISK,
-    REPLICA_LAG,
-    REPLICA_LAG_OVERSIZED,
-    REPLICA_LAG_BESIDE_A_REASSIGNMENT,
     EMPTY_BATCHES,
     DELETED_KEY,
     COMMITTED_READS,
@@ -2022,20 +1676,10 @@ SCENARIOS = (
     DELETION_OF_A_LONG_NAME,
     DELETION_BESIDE_A_FAILED_DISK,
     MOVE_ASKED_FOR_AGAIN,
-    REPLICA_LAG_WITH_FAILING_READS,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,
     GROWN_BATCHES,
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
-    CLEANER_RATE,
-    ORDERLY_STOP,
-    STOP_WITHOUT_A_DELETE_DELAY,
-    FETCHER_OF_TWO_PARTITIONS,
-    APPENDS_AMID_CHANGES,
-    REQUESTS_THAT_WAIT,
-    FETCHES_FROM_A_FOLLOWER,
-    STOP_THAT_ASKS,
-    FETCHER_WITHOUT_PARTITIONS,
     *log_reads.SCENARIOS,
 )

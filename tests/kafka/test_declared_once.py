@@ -13,6 +13,7 @@ from kwalk.model.kafka import actions, domains, versions
 from kwalk.model.kafka.base import RUNNING_CLUSTER
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.migration import configuration_versions
+from kwalk.model.kafka.server import versions as server_versions
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.language import Action, actions_of, default_bounds
 from tests.structure.rooms import modules
@@ -57,7 +58,7 @@ def test_a_running_cluster_has_the_defaults_and_no_budget():
 
 @pytest.mark.parametrize(
     "part",
-    [versions, group_versions, storage_versions, configuration_versions],
+    [versions, group_versions, storage_versions, server_versions, configuration_versions],
     ids=lambda part: part.__name__,
 )
 def test_a_flag_is_of_releases_or_of_the_grain_and_has_a_value_everywhere(part):

@@ -8,6 +8,7 @@ from docs.generate.fixes import rows
 from kwalk.invariants.stories import FIXES
 from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.migration import configuration_versions
+from kwalk.model.kafka.server import versions as server_versions
 from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.kafka.storage.versions import DELETE_RECORDS, EARLIEST_SEQUENCE_COUNTS
 from kwalk.model.kafka.versions import PARTS as PARTS_OF_THE_CONTROLLER
@@ -17,7 +18,13 @@ from kwalk.model.kafka.versions.sessions import ALTER_ISR, OPENS_PORTS_LATE
 from kwalk.reports.pages.audit import audit_document
 from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, cells_of
 
-PARTS = (*PARTS_OF_THE_CONTROLLER, group_versions.FLAGS, storage_versions.FLAGS, configuration_versions.FLAGS)
+PARTS = (
+    *PARTS_OF_THE_CONTROLLER,
+    group_versions.FLAGS,
+    storage_versions.FLAGS,
+    server_versions.FLAGS,
+    configuration_versions.FLAGS,
+)
 CLOSE_NOTHING = {ALTER_ISR.name, DELETE_RECORDS.name, EARLIEST_SEQUENCE_COUNTS.name}
 """Fixes that no trial shows to close anything; the page names them too.
 
@@ -33,6 +40,7 @@ def test_every_flag_in_which_releases_differ_and_every_candidate_is_a_fix_or_say
         VARIANTS,
         group_versions.VARIANTS,
         storage_versions.VARIANTS,
+        server_versions.VARIANTS,
         configuration_versions.VARIANTS,
     )
     flags = {name for part in variants for settings in part.values() for name in settings}

@@ -9,11 +9,13 @@ from typing import NamedTuple
 import pytest
 from attrs import evolve
 
+from kwalk.invariants.stories import server, storage
 from kwalk.invariants.stories.storage import LOOKUP
-from kwalk.invariants.stories.storage import SCENARIOS as LOG_SCENARIOS
+from kwalk.model.kafka.server import versions as server_versions
+from kwalk.model.kafka.server.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
 from kwalk.model.kafka.storage import log as log_module
 from kwalk.model.kafka.storage import log_cleaner, log_loading, log_segment
-from kwalk.model.kafka.storage.config_keys import TOPIC_CONFIG_SYNONYMS, UpdateMode, update_mode
+from kwalk.model.kafka.storage import versions as storage_versions
 from kwalk.model.kafka.storage.indexes import lookup_offset, lookup_timestamp
 from kwalk.model.kafka.storage.log import (
     append_to_log,
@@ -25,7 +27,6 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import Batch, LogSegment, OffsetPosition, PartitionLog, TimestampOffset
-from kwalk.model.kafka.storage.versions import FIXES, FLAGS, VARIANTS
 from kwalk.model.language import Kind, Model
 from kwalk.model.language.state import shape_of
 from kwalk.search.exhaustive.search import exhaust
@@ -33,6 +34,7 @@ from kwalk.search.results.verdict import Strength
 from tests.kafka.broken import Broken, is_broken_at_the_end, judged
 from tests.kafka.outcomes import outcome_of, pinned
 
+LOG_SCENARIOS = (*storage.SCENARIOS, *server.SCENARIOS)
 STORIES = {scenario.name: scenario for scenario in LOG_SCENARIOS}
 LARGE = {
     "offsets": 1_000,
@@ -1953,8 +1955,10 @@ def test_every_property_says_what_users_and_operators_see():
         assert prop.about and prop.symptom and prop.log
 
 
-def test_every_version_flag_of_logs_has_a_fix_or_says_why_it_is_none():
-    assert {fix.flag.name for fix in FIXES} | FLAGS.repairing_nothing.keys() == VARIANTS["2.8.2"].keys()
+@pytest.mark.parametrize("part", [storage_versions, server_versions], ids=["storage", "server"])
+def test_every_version_flag_has_a_fix_or_says_why_it_is_none(part):
+    names = {fix.flag.name for fix in part.FIXES} | part.FLAGS.repairing_nothing.keys()
+    assert names == part.VARIANTS["2.8.2"].keys()
 
 
 @pytest.mark.parametrize(

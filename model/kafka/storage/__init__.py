@@ -2,18 +2,14 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `dynamic_broker_config`, `leader_epochs`,
-`compacted_transactions`, `producer_state`, `future_log`, `log_cleaner_manager`, `log_creation`, `log_deletion`,
-`replica_lag`, `cleaner_buffers`, `uncleanable_logs`, `unreadable_checkpoints`, `cleaner_rate`, `server_stop`,
-`fetcher_thread` and `partition_locks` are models of their own: which value of a configuration holds, what followers
-truncate after elections, what a cleaning leaves of transactions, what a log knows of producers, how a replica moves to
-another log directory, who may change a log, which configuration it begins with, how its folder is deleted, when a
-follower leaves the ISR, what a cleaning has room for, which logs the cleaner leaves out, what a start makes of its
-checkpoints, which rate the cleaner has, in which order a broker stops, what ends a fetcher's thread, and which threads
-wait for each other. So are those of few steps: `log_readers`, `lazy_index`, `log_sizes`, `wrapped_sequences`,
-`sequence_reset`, `start_reads`, `delayed_requests`, `fetch_session`, `read_replica`, `request_buffers`,
-`request_timer`, `idle_fetcher`, `fetcher_endpoint` and `network_stop`; `kwalk.invariants.stories.log_reads` has most
-stories.
+`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `leader_epochs`, `compacted_transactions`,
+`producer_state`, `future_log`, `log_cleaner_manager`, `log_creation`, `log_deletion`, `cleaner_buffers`,
+`uncleanable_logs` and `unreadable_checkpoints` are models of their own: what followers truncate after elections, what a
+cleaning leaves of transactions, what a log knows of producers, how a replica moves to another log directory, who may
+change a log, which configuration it begins with, how its folder is deleted, what a cleaning has room for, which logs
+the cleaner leaves out, and what a start makes of its checkpoints. So are those of few steps: `log_readers`,
+`lazy_index`, `log_sizes`, `wrapped_sequences`, `sequence_reset` and `start_reads`; `kwalk.invariants.stories.log_reads`
+has their stories.
 
 What the model leaves out, and why these stories lose nothing by it:
 

@@ -1040,108 +1040,6 @@ MISSED_CHANGES_ARE_READ = version_flag(
     source="KAFKA-8813 (2.4.0): LogManager.finishedInitializingLog",
     trials=(Trial("log-created-amid-a-change", ("log_has_the_topics_configuration",), variant="2.3.1"),),
 )
-LAST_FETCH_COUNTS = version_flag(
-    "last_fetch_counts",
-    "KAFKA-4485 (0.10.2.0): a follower that fetches what the leader had at its last fetch had caught up then; before, "
-    "only one that found nothing to fetch had caught up",
-    {"0.10.2.0": True},
-    closes="a follower that fetches all the time stays in the ISR while records are produced all the time",
-    source="KAFKA-4485 (0.10.2.0): Replica.updateLogReadResult: lastFetchLeaderLogEndOffset",
-    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="0.10.1", bounds={"throttles": 0}),),
-)
-FETCHES_ONE_BATCH_AT_LEAST = version_flag(
-    "fetches_one_batch_at_least",
-    "KIP-74, KAFKA-3810 (0.10.1.0): a fetch gets one batch at least, however large; before, none that is larger than "
-    "replica.fetch.max.bytes",
-    {"0.10.1.0": True},
-    closes="a follower gets past a batch that is larger than replica.fetch.max.bytes",
-    source="KAFKA-3810, KIP-74 (0.10.1.0): ReplicaManager.readFromLocalLog: minOneMessage",
-    trials=(
-        Trial("replica-lag-oversized", ("oversized_batch_is_fetched",), variant="0.10.0"),
-        Trial(
-            "replica-lag-oversized",
-            ("follower_that_fetches_stays",),
-            variant="0.10.0",
-            flags={"last_fetch_counts": True},
-        ),
-    ),
-)
-THROTTLES_LAGGARDS_ONLY = version_flag(
-    "throttles_laggards_only",
-    "KAFKA-4313 (0.10.1.1): a quota of replication holds for replicas that are not in sync; in 0.10.1.0, for all",
-    {"0.10.1.0": False, "0.10.1.1": True},
-    before=True,
-    closes="a follower in the ISR is not throttled",
-    source="KAFKA-4313 (0.10.1.1): ReplicaManager.shouldLeaderThrottle: isReplicaInSync",
-    trials=(Trial("replica-lag", ("follower_that_fetches_stays",), variant="3.9.0"),),
-)
-IDLE_FOLLOWERS_ARE_IN_SYNC = version_flag(
-    "idle_followers_are_in_sync",
-    "KAFKA-15080 (3.5.1, 3.6.0): a fetcher knows its lag from its first response on; since 2.5.0, and until then, only "
-    "from the first one with records, so that the quota of replication held for it as for one that is not in sync",
-    {"2.5.0": False, "3.5.1": True},
-    before=True,
-    closes="a follower of a partition without new records is not throttled",
-    source="KAFKA-15080 (3.5.1, 3.6.0): AbstractFetcherThread.processFetchRequest",
-    trials=(Trial("replica-lag", ("follower_that_fetches_stays",)),),
-)
-EQUAL_END_IS_IN_SYNC = version_flag(
-    "equal_end_is_in_sync",
-    "KAFKA-7152 (2.1.0): a follower that has all of the leader's records stays in the ISR, however long ago it fetched",
-    {"2.1.0": True},
-    closes="a follower that lacks nothing stays in the ISR",
-    source="KAFKA-7152 (2.1.0): Partition.getOutOfSyncReplicas",
-    trials=(Trial("replica-lag", ("follower_with_all_records_stays",), variant="2.0"),),
-)
-FOREIGN_MEMBERS_LAG = version_flag(
-    "foreign_members_lag",
-    "KAFKA-9672 (3.0.0): a member of the ISR that is no replica is taken for one that lags; since 2.4.0 and until then "
-    "the task that shrinks ISRs failed at it, and came to no later partition",
-    {"2.4.0": False, "3.0.0": True},
-    before=True,
-    closes="a follower that stands still leaves the ISR, whatever the ISR of another partition has",
-    source="KAFKA-9672 (3.0.0): Partition.isFollowerOutOfSync",
-    trials=(Trial("replica-lag-beside-a-reassignment", ("follower_that_stands_still_leaves",)),),
-)
-OFFLINE_LEADERS_SHRINK_NOTHING = version_flag(
-    "offline_leaders_shrink_nothing",
-    "KAFKA-7837 (2.1.1): a leader looks whether its log directory has failed before it shrinks an ISR; before, when it "
-    "began to go through all partitions",
-    {"2.1.1": True},
-    closes="a leader whose disk has failed leaves the ISR as it is",
-    source="KAFKA-7837 (2.1.1): ReplicaManager.maybeShrinkIsr: nonOfflinePartition",
-    trials=(Trial("replica-lag", ("failed_leader_keeps_the_isr",), variant="2.0"),),
-)
-ELECTIONS_KEEP_CHANGES = version_flag(
-    "elections_keep_changes",
-    "KAFKA-12686 (3.0.0): a LeaderAndIsr request leaves the change of an ISR that its broker has sent; since 2.7.0 and "
-    "until then it made room for another one, which was then taken for answered with the first, and never sent",
-    {"2.7.0": False, "3.0.0": True},
-    before=True,
-    closes="the ISR follows the replicas after an election",
-    source="KAFKA-12686 (3.0.0)",
-    trials=(Trial("isr-changes", ("isr_follows_its_replica",), variant="2.7", bounds={"write_errors": 0}),),
-)
-CHANGES_ARE_TRIED_AGAIN = version_flag(
-    "changes_are_tried_again",
-    "KAFKA-14010 (3.2.1, 3.3.0): a change of the ISR that the controller could not write is sent again; since 2.7.0 "
-    "and until then it was refused, as it still counted as sent",
-    {"2.7.0": False, "3.2.1": True},
-    before=True,
-    closes="the ISR follows the replicas after an error of ZooKeeper",
-    source="KAFKA-14010 (3.2.1, 3.3.0)",
-    trials=(Trial("isr-changes", ("isr_follows_its_replica",), flags={"elections_keep_changes": True}),),
-)
-HIGH_WATERMARK_FOLLOWS_THE_ISR = version_flag(
-    "high_watermark_follows_the_isr",
-    "KAFKA-13091 (3.1.0): a leader raises its high watermark when a replica has left the ISR; since 2.7.0 and until "
-    "then, with the next append or fetch",
-    {"2.7.0": False, "3.1.0": True},
-    before=True,
-    closes="a record is committed as soon as all replicas of the ISR have it",
-    source="KAFKA-13091 (3.1.0)",
-    trials=(Trial("isr-changes", ("lone_leader_has_committed_all",)),),
-)
 ROLLS_BEFORE_THE_BATCH = version_flag(
     "rolls_before_the_batch",
     "KAFKA-6683 (1.0.2, 1.1.0): the snapshot of a roll has what was known before the batch that rolls; in 1.0.0, "
@@ -1288,122 +1186,6 @@ EARLIEST_SEQUENCE_COUNTS = version_flag(
         ),
     ),
 )
-COORDINATOR_ENDS_BEFORE_LOGS = version_flag(
-    "coordinator_ends_before_logs",
-    "KAFKA-4523 (0.10.2.0): a stop ends the group coordinator before it closes the logs; before, afterwards",
-    {"0.10.2": True},
-    closes="a broker that stops does not halt as a group writes to a closed log",
-    source="KAFKA-4523 (0.10.2.0): KafkaServer.shutdown",
-    trials=(Trial("orderly-stop", ("stop_is_clean",), variant="0.10.1"),),
-)
-SCHEDULER_ENDS_BEFORE_LOGS = version_flag(
-    "scheduler_ends_before_logs",
-    "KAFKA-13315 (3.0.1): a stop ends the scheduler before it closes the logs, so that retention deletes no closed "
-    "segment; in 3.0.0, afterwards",
-    {"3.0.0": False, "3.0.1": True},
-    before=True,
-    closes="a broker that stops leaves the clean shutdown file, although a segment is due to be deleted",
-    source="KAFKA-13315 (3.0.1): KafkaServer.shutdown",
-    trials=(Trial("orderly-stop", ("stop_is_clean",), variant="3.0.0"),),
-)
-DELETIONS_END_WITHOUT_DELAY = version_flag(
-    "deletions_end_without_delay",
-    "KAFKA-16588 (3.8.0): the task that deletes logs ends if there is none, also where file.delete.delay.ms is 0; "
-    "since 1.1.1 it waited for one, and a stop for it",
-    {"1.1.1": False, "3.8.0": True},
-    before=True,
-    closes="a broker stops whose file.delete.delay.ms is 0",
-    source="KAFKA-16588 (3.8.0): LogManager.deleteLogs",
-    trials=(Trial("orderly-stop-without-a-delete-delay", ("stop_ends",)),),
-)
-CHECKS_ARE_NOT_LOST = version_flag(
-    "checks_are_not_lost",
-    "KAFKA-6653 (1.1.0): a thread that finds the lock of a waiting request taken has it checked again; since 0.11.0.2 "
-    "it gave up, and the other thread had looked too early",
-    {"0.11.0.2": False, "1.1.0": True},
-    before=True,
-    closes="a request that becomes due while a thread looks at it is answered",
-    source="KAFKA-6653 (1.1.0): DelayedOperation.maybeTryComplete",
-    trials=(
-        Trial(
-            "requests-that-wait",
-            ("due_request_is_answered",),
-            variant="1.0",
-            flags={"stops_check_requests": True},
-        ),
-    ),
-)
-STOPS_CHECK_REQUESTS = version_flag(
-    "stops_check_requests",
-    "KAFKA-9198 (2.4.0): a broker that deletes a replica checks the requests that wait for it; before, they waited for "
-    "their timeouts",
-    {"2.4.0": True},
-    closes="a request is answered that waits for a replica which is deleted",
-    source="KAFKA-9198 (2.4.0): ReplicaManager.stopReplica",
-    trials=(Trial("requests-that-wait", ("due_request_is_answered",), variant="2.3.1"),),
-)
-REDIRECTS_ARE_ANSWERED = version_flag(
-    "redirects_are_answered",
-    "KAFKA-13767 (3.2.0): a leader that names another replica to fetch from answers at once; since KIP-392 (2.4.0), "
-    "after fetch.max.wait.ms",
-    {"3.2.0": True},
-    closes="a consumer is told at once which replica it is to fetch from",
-    source="KAFKA-13767 (3.2.0): ReplicaManager.fetchMessages",
-    trials=(Trial("fetches-from-a-follower", ("due_request_is_answered",), variant="2.8.2"),),
-)
-FOLLOWERS_CHECK_FETCHES = version_flag(
-    "followers_check_fetches",
-    "KAFKA-14334 (3.3.2): a follower that has fetched checks the fetches of consumers that wait; since KIP-392 "
-    "(2.4.0) they waited for fetch.max.wait.ms",
-    {"3.3.2": True},
-    closes="a consumer that fetches from a follower gets records once they are there",
-    source="KAFKA-14334 (3.3.2): ReplicaFetcherThread.completeDelayedFetchRequests",
-    trials=(
-        Trial(
-            "fetches-from-a-follower",
-            ("due_request_is_answered",),
-            variant="2.8.2",
-            flags={"redirects_are_answered": True},
-        ),
-    ),
-)
-STOPS_KNOW_THE_CONTROLLER = version_flag(
-    "stops_know_the_controller",
-    "KAFKA-9189 (3.0.0): a broker that stops takes the controller from its metadata cache; before, from ZooKeeper, "
-    "for whose answer it waits",
-    {"3.0.0": True},
-    closes="a broker stops while ZooKeeper is away",
-    source="KAFKA-9189 (3.0.0): KafkaServer.controlledShutdown",
-    trials=(Trial("stop-that-asks-the-controller", ("broker_ends",)),),
-)
-STOPS_ASK_AGAIN = version_flag(
-    "stops_ask_again",
-    "PR-4359 (1.1.0): a broker that stops asks again later if there is no controller; before, it stopped",
-    {"1.1.0": True},
-    closes="leaders are moved from a broker that stops during a failover of the controller",
-    source="PR-4359 (1.1.0): KafkaServer.controlledShutdown",
-    trials=(Trial("stop-that-asks-the-controller", ("stop_asks_for_other_leaders",), variant="1.0"),),
-)
-ACCEPTORS_START_LAST = version_flag(
-    "acceptors_start_last",
-    "KAFKA-9796 (2.6.0): a broker accepts connections when it handles them; since 2.2.0, which has a limit of those "
-    "that are not handled yet, a broker whose start failed waited for room",
-    {"2.2.0": False, "2.6.0": True},
-    before=True,
-    closes="a broker ends whose start fails while clients connect",
-    source="KAFKA-9796 (2.6.0): SocketServer.startProcessingRequests, stopProcessingRequests",
-    trials=(Trial("stop-that-asks-the-controller", ("broker_ends",), variant="2.5"),),
-)
-FETCHERS_END_AMID_FETCHES = version_flag(
-    "fetchers_end_amid_fetches",
-    "KAFKA-7464 (2.0.1): a fetcher is ended while it closes its connection; since 1.1.0 that was an error, at "
-    "which LeaderAndIsr ended before coordinators were told",
-    {"1.1.0": False, "2.0.1": True},
-    before=True,
-    closes="the coordinator of a partition is told that its broker leads it",
-    source="KAFKA-7464 (2.0.1): ReplicaFetcherThread.initiateShutdown",
-    trials=(Trial("fetcher-without-partitions", ("coordinator_is_told",), variant="2.0"),),
-)
 SLICES_LOOK_ONCE = version_flag(
     "slices_look_once",
     "KAFKA-9835 (2.5.1): a fetch looks once where the file ends; since 1.1.0 twice, so that one that ends there gets "
@@ -1544,32 +1326,6 @@ PATHS_MAY_BE_UNREADABLE = version_flag(
     source="KAFKA-6697 (2.0.0): LogManager.createAndValidateLogDirs",
     trials=(Trial("log-deletion-beside-a-failed-disk", ("broker_starts_amid_a_deletion",), variant="1.1"),),
 )
-FAILED_READS_SAY_NOTHING = version_flag(
-    "failed_reads_say_nothing",
-    "KAFKA-8400 (2.4.0): a read that has failed changes nothing of what a leader knows of its follower; before, the "
-    "follower's end was unknown after it",
-    {"2.4.0": True},
-    closes="a follower that lacks nothing stays in the ISR while reads of its leader fail",
-    source="KAFKA-8400 (2.4.0): ReplicaManager.updateFollowerFetchState",
-    trials=(Trial("replica-lag-with-failing-reads", ("follower_with_all_records_stays",), variant="2.3.1"),),
-)
-FETCHERS_ARE_OF_LEADERS = version_flag(
-    "fetchers_are_of_leaders",
-    "KAFKA-4811 (0.11.0.0): a leader has one fetcher, which is ended if its port is another one; before, each port had "
-    "one, of which the second failed at the metrics of the first",
-    {"0.11.0.0": True},
-    closes="a replica follows a leader that has started again with another port",
-    source="KAFKA-4811 (0.11.0.0): AbstractFetcherManager.addFetcherForPartitions",
-    trials=(Trial("fetcher-of-a-moved-leader", ("follower_has_a_fetcher",), variant="0.10.2"),),
-)
-TIMERS_ARE_MONOTONIC = version_flag(
-    "timers_are_monotonic",
-    "KAFKA-4051 (0.10.1.0): timers take a clock that is never set back; before, that of the machine",
-    {"0.10.1.0": True},
-    closes="requests wait no longer than they are to, whatever the clock of the machine does",
-    source="KAFKA-4051 (0.10.1.0): SystemTimer",
-    trials=(Trial("request-and-a-clock", ("request_waits_for_its_time",), variant="0.10.0"),),
-)
 UNKNOWN_SEQUENCES_ARE_RESET = version_flag(
     "unknown_sequences_are_reset",
     "KAFKA-7298 (2.0.1): a log that knows a marker of a producer only answers UNKNOWN_PRODUCER_ID, at which the "
@@ -1578,65 +1334,6 @@ UNKNOWN_SEQUENCES_ARE_RESET = version_flag(
     closes="a transactional producer goes on whose records were deleted",
     source="KAFKA-7298 (2.0.1): ProducerAppendInfo.checkSequence",
     trials=(Trial("log-forgotten-producer", ("producer_outlives_a_deletion",), variant="2.0"),),
-)
-LEADERS_CHOOSE_IN_THE_ISR = version_flag(
-    "leaders_choose_in_the_isr",
-    "KAFKA-14372 (3.3.2): a leader sends consumers to followers in the ISR; since KIP-392 (2.4.0), to any with the "
-    "records that they fetch",
-    {"2.4.0": False, "3.3.2": True},
-    before=True,
-    closes="a consumer that fetches from followers is sent to one that does not lag",
-    source="KAFKA-14372 (3.3.2): ReplicaManager.findPreferredReadReplica",
-    trials=(Trial("consumer-of-followers", ("chosen_replica_is_in_sync",), variant="2.8.2"),),
-)
-LEADERS_CHOOSE_REPLICAS = version_flag(
-    "leaders_choose_replicas",
-    "KAFKA-13778 (3.3.0): the leader alone sends consumers to followers; since 2.6.0, a follower that has led "
-    "could, too",
-    {"2.6.0": False, "3.3.0": True},
-    before=True,
-    closes="a follower answers the consumers that were sent to it",
-    source="KAFKA-13778 (3.3.0): Partition.leaderIdIfLocal",
-    trials=(Trial("consumer-of-followers", ("leader_chooses_the_replica",), variant="2.8.2"),),
-)
-RECORDS_COUNT_AS_ANSWERS = version_flag(
-    "records_count_as_answers",
-    "KAFKA-12330 (3.0.0): partitions of a session come last after a response with their records; since KIP-227 "
-    "(1.1.0), after one with any news of them",
-    {"1.1.0": False, "3.0.0": True},
-    before=True,
-    closes="each partition of a fetch gets its turn",
-    source="KAFKA-12330 (3.0.0): FetchSession.PartitionIterator",
-    trials=(Trial("fetch-of-two-partitions", ("partition_waits_for_one_response",), variant="2.8.2"),),
-)
-SESSIONS_KEEP_EPOCHS = version_flag(
-    "sessions_keep_epochs",
-    "KAFKA-9338 (2.5.0): a session of fetches keeps the leader epochs of its partitions; since KIP-320 (2.1.0), it "
-    "left them out, and later requests were not checked",
-    {"2.1.0": False, "2.5.0": True},
-    before=True,
-    closes="a client with an earlier leader epoch gets an error",
-    source="KAFKA-9338 (2.5.0): CachedPartition.leaderEpoch",
-    trials=(Trial("fetch-with-an-old-epoch", ("old_epoch_is_fenced",), variant="2.3.1"),),
-)
-FOREIGN_REPLICAS_GET_NO_RECORDS = version_flag(
-    "foreign_replicas_get_no_records",
-    "KAFKA-5758 (1.0.0): a broker that is no replica of a partition gets no records of it; before, its fetch failed, "
-    "with all partitions",
-    {"1.0.0": True},
-    closes="a broker that has lost a replica fetches its others",
-    source="KAFKA-5758 (1.0.0): ReplicaManager.updateFollowerLogReadResults",
-    trials=(Trial("fetch-of-a-lost-replica", ("fetch_outlives_a_partition",), variant="0.11.0.0"),),
-)
-APPENDS_USE_THEIR_THREADS_BUFFERS = version_flag(
-    "appends_use_their_threads_buffers",
-    "KAFKA-15653 (3.6.1): an append that goes on in another thread uses the buffers of that one; in 3.6.0, those of "
-    "the thread to which it had come",
-    {"3.6.0": False, "3.6.1": True},
-    before=True,
-    closes="the buffers of a thread are used by one request at a time",
-    source="KAFKA-15653 (3.6.1): KafkaRequestHandler.wrapAsyncCallback",
-    trials=(Trial("append-in-another-thread", ("buffers_are_used_by_one_request",), variant="3.6.0"),),
 )
 FUTURE_LOGS_ARE_LOCKED = version_flag(
     "future_logs_are_locked",
@@ -1647,84 +1344,6 @@ FUTURE_LOGS_ARE_LOCKED = version_flag(
     closes="a replica can be asked to move as an earlier move ends",
     source="KAFKA-6949 (2.0.0): Partition.futureReplicaDirChanged",
     trials=(Trial("log-move-asked-for-again", ("move_is_accepted",), variant="1.1"),),
-)
-TRUNCATIONS_EXPECT_REMOVALS = version_flag(
-    "truncations_expect_removals",
-    "KAFKA-8012 (2.2.0): a fetcher leaves out a partition that was removed since it was listed for a truncation; in "
-    "2.1.1 that ended its thread, if the log had no leader epoch",
-    {"2.1.1": False, "2.2.0": True},
-    before=True,
-    closes="a partition that is removed while it is truncated does not end the fetcher of others",
-    source="KAFKA-8012 (2.2.0): AbstractFetcherThread.truncateToHighWatermark",
-    trials=(
-        Trial(
-            "fetcher-of-two-partitions",
-            ("other_partitions_are_fetched",),
-            variant="2.1.1",
-            bounds={"fetch_errors": 0},
-        ),
-    ),
-)
-FAILURES_ARE_OF_ONE_PARTITION = version_flag(
-    "failures_are_of_one_partition",
-    "KIP-461, KAFKA-8346 (2.3.0): an error that nobody expects ends the fetching of its partition; before, the thread",
-    {"2.3.0": True},
-    closes="an error in one partition does not end the fetcher of others",
-    source="KIP-461, KAFKA-8346 (2.3.0): AbstractFetcherThread.markPartitionFailed",
-    trials=(Trial("fetcher-of-two-partitions", ("other_partitions_are_fetched",), variant="2.0"),),
-)
-FETCHES_ARE_ANSWERED_WITHOUT_LOCK = version_flag(
-    "fetches_are_answered_without_lock",
-    "KAFKA-7697 (2.1.1): an append gives back the lock of its partition before it answers fetches that wait; in 2.1.0, "
-    "whose fetches take the locks of their partitions, it did not",
-    {"2.1.0": False, "2.1.1": True},
-    before=True,
-    closes="appends, and changes of the ISR of several partitions, do not wait for each other",
-    source="KAFKA-7697 (2.1.1): Partition.appendRecordsToLeader",
-    trials=(Trial("appends-amid-changes", ("appends_end",), variant="2.1.0"),),
-)
-CLEANER_RATE_CHANGES = version_flag(
-    "cleaner_rate_changes",
-    "KAFKA-13996 (3.3.0): log.cleaner.io.max.bytes.per.second holds when it is changed; before, from the next start on",
-    {"3.3.0": True},
-    closes="the log cleaner has the rate that was set",
-    source="KAFKA-13996 (3.3.0)",
-    trials=(Trial("dynamic-cleaner-rate", ("cleaner_has_its_rate",)),),
-)
-TOPIC_OVERRIDES_ARE_KEPT = version_flag(
-    "topic_overrides_are_kept",
-    "KAFKA-9254 (2.4.1): a log remembers which values are its topic's own when a broker's defaults change; before, the "
-    "second change reset them",
-    {"2.4.1": True},
-    closes="a topic's own configuration holds, however often a broker's changes",
-    source="KAFKA-9254 (2.4.1)",
-    trials=(Trial("dynamic-configuration", ("topic_configuration_is_kept",)),),
-)
-DELETED_CONFIG_IS_REMOVED = version_flag(
-    "deleted_config_is_removed",
-    "KAFKA-10268 (2.6.0): a dynamic value that is deleted does not hold any more; before, one without a default did, "
-    "until the broker was restarted",
-    {"2.6.0": True},
-    closes="a dynamic configuration that is deleted does not hold any more",
-    source="KAFKA-10268 (2.6.0)",
-    trials=(
-        Trial("dynamic-configuration", ("deleted_configuration_does_not_hold",), variant="2.5"),
-        Trial(
-            "dynamic-configuration",
-            ("configuration_follows_precedence",),
-            variant="2.5",
-            about="the price: a change of any other key drops the hours of the file",
-        ),
-    ),
-)
-SYNONYMS_ARE_KEPT = version_flag(
-    "synonyms_are_kept",
-    "KAFKA-17584 (3.9.0): a dynamic change keeps log.retention.hours and other synonyms of the file; since 2.6.0, and "
-    "until then, any such change replaced them by Kafka's default",
-    {"3.9.0": True},
-    closes="a dynamic change keeps log.retention.hours, and all levels hold in their order",
-    source="KAFKA-17584 (3.9.0)",
-    trials=(Trial("dynamic-configuration", ("configuration_follows_precedence",)),),
 )
 
 # Fixes that no release has.
@@ -1784,26 +1403,9 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
     trials=(Trial("log-future-timestamps", ("old_appends_are_deleted",), variant="3.9.0"),),
 )
 
-ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
-    "isr_changes_name_broker_epochs",
-    "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
-    "has started again since",
-    closes="a replica that has lost its log does not join the ISR by what it had before",
-    source="no release in ZooKeeper mode; KIP-903 (KAFKA-14139, 3.5.0) in KRaft mode",
-    trials=(Trial("isr-changes-replaced-disk", ("isr_has_what_is_committed",), variant="3.9.0"),),
-)
-
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
-BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
-"""With the release whose appends use the buffers of other threads (KAFKA-15653)."""
-STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
-"""With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
-FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
-"""With the release whose fetchers end at a removal (KAFKA-8012)."""
-FOLLOWER_FETCH_VARIANTS = {release: VARIANTS[release] for release in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")}
-"""Those whose consumers fetch from followers (KIP-392, 2.4.0)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}

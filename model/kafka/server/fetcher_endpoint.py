@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.storage.versions import FETCHERS_ARE_OF_LEADERS
+from kwalk.model.kafka.server.versions import FETCHERS_ARE_OF_LEADERS
 from kwalk.model.language import Actor, Domain, action, flag, number, optional, require, state
 
 PORTS = Domain("ports", "ports that the leader can have", default=2)

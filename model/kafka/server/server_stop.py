@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.storage.domains import LOG, OPERATOR, TIME
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     COORDINATOR_ENDS_BEFORE_LOGS,
     DELETIONS_END_WITHOUT_DELAY,
     SCHEDULER_ENDS_BEFORE_LOGS,
 )
+from kwalk.model.kafka.storage.domains import LOG, OPERATOR, TIME
 from kwalk.model.language import Actor, Bound, action, choice, flag, require, state
 
 NO_DELETE_DELAY = Bound("no_delete_delay", "1 if file.delete.delay.ms (log.segment.delete.delay.ms) is 0", default=0)

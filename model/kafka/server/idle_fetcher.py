@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from enum import Enum
 
+from kwalk.model.kafka.server.versions import FETCHERS_END_AMID_FETCHES
 from kwalk.model.kafka.storage.domains import FETCHER
-from kwalk.model.kafka.storage.versions import FETCHERS_END_AMID_FETCHES
 from kwalk.model.language import Actor, action, choice, flag, require, state
 
 CONTROLLER = Actor("controller", system=False)

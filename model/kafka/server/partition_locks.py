@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from kwalk.model.kafka.storage.versions import FETCHES_ARE_ANSWERED_WITHOUT_LOCK
+from kwalk.model.kafka.server.versions import FETCHES_ARE_ANSWERED_WITHOUT_LOCK
 from kwalk.model.language import Actor, Array, Domain, action, array, choice, flag, optional, require, state
 
 APPENDERS = Domain("appenders", "threads that append, each to another partition", default=2)

@@ -6,7 +6,7 @@ and clocks that are set ahead, at which requests are answered early.
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.versions import TIMERS_ARE_MONOTONIC
+from kwalk.model.kafka.server.versions import TIMERS_ARE_MONOTONIC
 from kwalk.model.language import Actor, Bound, action, flag, number, require, state
 
 DURATION = Bound("duration", "how long a request may wait, and the test goes on", minimum=1)

@@ -16,13 +16,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from kwalk.model.kafka.storage.domains import FETCHER
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     CHECKS_ARE_NOT_LOST,
     FOLLOWERS_CHECK_FETCHES,
     REDIRECTS_ARE_ANSWERED,
     STOPS_CHECK_REQUESTS,
 )
+from kwalk.model.kafka.storage.domains import FETCHER
 from kwalk.model.language import Actor, Array, Domain, action, array, choice, flag, require, state
 
 CHECKERS = Domain("checkers", "threads of a broker that check requests which wait", default=2)

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
-from kwalk.model.kafka.storage.leader_epochs import BROKERS, CONTROLLER, ELECTIONS
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     CHANGES_ARE_TRIED_AGAIN,
     ELECTIONS_KEEP_CHANGES,
     HIGH_WATERMARK_FOLLOWS_THE_ISR,
     ISR_CHANGES_NAME_BROKER_EPOCHS,
 )
+from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
+from kwalk.model.kafka.storage.leader_epochs import BROKERS, CONTROLLER, ELECTIONS
 from kwalk.model.language import (
     Actor,
     Bound,

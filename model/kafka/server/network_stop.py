@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.storage.domains import FAULT, OPERATOR
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     ACCEPTORS_START_LAST,
     STOPS_ASK_AGAIN,
     STOPS_KNOW_THE_CONTROLLER,
 )
+from kwalk.model.kafka.storage.domains import FAULT, OPERATOR
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
 
 SHUTDOWN_TRIES = Bound("shutdown_tries", "controlled.shutdown.max.retries", default=2)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kwalk.model.kafka.server.versions import APPENDS_USE_THEIR_THREADS_BUFFERS
 from kwalk.model.kafka.storage.domains import PRODUCER
-from kwalk.model.kafka.storage.versions import APPENDS_USE_THEIR_THREADS_BUFFERS
 from kwalk.model.language import Actor, Array, Domain, action, array, flag, optional, require, state
 
 HANDLERS = Domain("handlers", "threads that handle requests", default=2)

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     DELETED_CONFIG_IS_REMOVED,
     SYNONYMS_ARE_KEPT,
     TOPIC_OVERRIDES_ARE_KEPT,
 )
+from kwalk.model.kafka.storage.log_creation import CHANGES
 from kwalk.model.language import Actor, Bound, Domain, action, flag, number, optional, require, state
 
 VALUES = Domain("values", "values of a configuration; 0 is also Kafka's default", label=lambda n: f"v{n}")
-CHANGES = Bound("changes", "how often a dynamic configuration is changed")
 RESTARTS = Bound("restarts", "how often the broker is restarted")
 EDITS = Bound("edits", "how often server.properties is edited while the broker is stopped")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from kwalk.model.kafka.server.versions import LEADERS_CHOOSE_IN_THE_ISR, LEADERS_CHOOSE_REPLICAS
 from kwalk.model.kafka.storage.domains import CONSUMER, FAULT
-from kwalk.model.kafka.storage.versions import LEADERS_CHOOSE_IN_THE_ISR, LEADERS_CHOOSE_REPLICAS
 from kwalk.model.language import Actor, Array, Domain, action, array, flag, optional, require, state
 
 FOLLOWERS = Domain("followers", "followers that are near to the consumer", default=2)

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.storage.domains import FETCHER, PRODUCER
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     FOREIGN_REPLICAS_GET_NO_RECORDS,
     RECORDS_COUNT_AS_ANSWERS,
     SESSIONS_KEEP_EPOCHS,
 )
+from kwalk.model.kafka.storage.domains import FETCHER, PRODUCER
 from kwalk.model.language import Actor, Array, Bound, Domain, action, array, flag, number, require, state
 
 FETCHED = Domain("fetched", "partitions of a fetch", default=2)

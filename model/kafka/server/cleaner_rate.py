@@ -6,7 +6,7 @@ nothing by it: values of one broker and of the file, whose order of precedence `
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.dynamic_broker_config import (
+from kwalk.model.kafka.server.dynamic_broker_config import (
     ADMIN,
     BROKER,
     CHANGES,
@@ -16,7 +16,7 @@ from kwalk.model.kafka.storage.dynamic_broker_config import (
     Value,
     first,
 )
-from kwalk.model.kafka.storage.versions import CLEANER_RATE_CHANGES
+from kwalk.model.kafka.server.versions import CLEANER_RATE_CHANGES
 from kwalk.model.language import action, flag, member, number, optional, require, state
 
 

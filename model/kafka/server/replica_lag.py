@@ -10,9 +10,7 @@ Left out: a follower that has left joins again, as soon as it has the high water
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
-from kwalk.model.kafka.storage.leader_epochs import BROKERS
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.server.versions import (
     EQUAL_END_IS_IN_SYNC,
     FAILED_READS_SAY_NOTHING,
     FETCHES_ONE_BATCH_AT_LEAST,
@@ -22,6 +20,8 @@ from kwalk.model.kafka.storage.versions import (
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
 )
+from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
+from kwalk.model.kafka.storage.leader_epochs import BROKERS
 from kwalk.model.language import Bound, action, flag, number, optional, require, state
 
 ROUNDS = Bound("rounds", "rounds of fetches", minimum=1)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
+from kwalk.model.kafka.server.versions import FAILURES_ARE_OF_ONE_PARTITION, TRUNCATIONS_EXPECT_REMOVALS
 from kwalk.model.kafka.storage.domains import FAULT, FETCHER
-from kwalk.model.kafka.storage.versions import FAILURES_ARE_OF_ONE_PARTITION, TRUNCATIONS_EXPECT_REMOVALS
 from kwalk.model.language import (
     Actor,
     Array,

@@ -1,0 +1,8 @@
+"""What a broker does beside its logs, as in Kafka's kafka.server: requests, fetchers, the ISR, configuration, stops.
+
+Each module is a model of its own, with few steps: `dynamic_broker_config` and `cleaner_rate` (which value of a
+configuration holds), `alter_partition_manager` and `replica_lag` (who is in the ISR), `fetcher_thread`, `idle_fetcher`,
+`fetcher_endpoint` and `fetch_session` (fetchers), `read_replica`, `delayed_requests`, `request_buffers` and
+`request_timer` (requests), `partition_locks` (threads that wait for each other), `network_stop` and `server_stop` (an
+orderly stop). `versions` has the flags, and `kwalk.invariants.stories.server` the stories.
+"""
