@@ -9,7 +9,6 @@ from __future__ import annotations
 from kwalk.model.kafka.server.dynamic_broker_config import (
     ADMIN,
     BROKER,
-    CHANGES,
     DEFAULT,
     RESTARTS,
     VALUES,
@@ -17,6 +16,7 @@ from kwalk.model.kafka.server.dynamic_broker_config import (
     first,
 )
 from kwalk.model.kafka.server.versions import CLEANER_RATE_CHANGES
+from kwalk.model.kafka.storage.log_creation import CHANGES
 from kwalk.model.language import action, flag, member, number, optional, require, state
 
 
