@@ -7,8 +7,10 @@ from kwalk.invariants import delayed_requests as requests
 from kwalk.invariants import fetch_session as sessions
 from kwalk.invariants import fetcher_endpoint as endpoints
 from kwalk.invariants import fetcher_threads as fetchers
+from kwalk.invariants import full_requests as fulls
 from kwalk.invariants import idle_fetcher as idle
 from kwalk.invariants import isr_changes, storage
+from kwalk.invariants import kraft_directories as kraft
 from kwalk.invariants import network_stop as network_stops
 from kwalk.invariants import partition_locks as append_locks
 from kwalk.invariants import read_replica as replicas
@@ -24,7 +26,9 @@ from kwalk.model.kafka.server import (
     fetch_session,
     fetcher_endpoint,
     fetcher_thread,
+    full_requests,
     idle_fetcher,
+    kraft_directories,
     network_stop,
     partition_locks,
     read_replica,
@@ -41,7 +45,9 @@ from kwalk.model.kafka.server.dynamic_broker_config import BrokerConfiguration
 from kwalk.model.kafka.server.fetch_session import FetchSession
 from kwalk.model.kafka.server.fetcher_endpoint import FetcherEndpoint
 from kwalk.model.kafka.server.fetcher_thread import FetcherPartitions
+from kwalk.model.kafka.server.full_requests import RequestedBroker
 from kwalk.model.kafka.server.idle_fetcher import IdleFetcher
+from kwalk.model.kafka.server.kraft_directories import KraftReplica
 from kwalk.model.kafka.server.network_stop import NetworkOfBroker
 from kwalk.model.kafka.server.partition_locks import PartitionLocks
 from kwalk.model.kafka.server.read_replica import ReadReplica
@@ -465,6 +471,112 @@ REQUEST_AND_A_CLOCK = Scenario(
     variants=versions.VARIANTS,
     source="SystemTimer; KAFKA-4051",
 )
+KRAFT_STEPS = (
+    kraft.served_log_is_of_the_topic,
+    kraft.log_has_no_more_than_was_written,
+    kraft.records_are_appended_moved_or_deleted,
+    kraft.directory_is_assigned_where_the_log_is,
+    kraft.replica_is_created_at_a_start,
+    kraft.crash_loses_what_was_not_flushed,
+    kraft.served_log_gets_its_file,
+)
+KRAFT_TOPIC_CREATED_AGAIN = Scenario(
+    name="kraft-topic-created-again",
+    story="A broker in KRaft mode crashes; meanwhile its topic is deleted, and created again.",
+    state=KraftReplica,
+    initial=kraft_directories.has_its_log,
+    actions=(
+        kraft_directories.write_record,
+        kraft_directories.flush_topic_id,
+        kraft_directories.create_topic_again,
+        kraft_directories.crash,
+        kraft_directories.start_broker,
+    ),
+    properties=(
+        kraft.broker_starts,
+        kraft.replica_of_the_image_is_there,
+        kraft.served_log_has_what_was_written,
+        *KRAFT_STEPS,
+        kraft.created_topic_is_served_at_once,
+        kraft.topic_is_served_again,
+    ),
+    bounds={"writes": 1, "starts": 2, "topic_creations": 1, "directories": 1, "disk_failures": 0, "directory_moves": 0},
+    variants=versions.KRAFT_VARIANTS,
+    source="BrokerMetadataPublisher.initializeManagers; KAFKA-14616, KAFKA-16814",
+)
+KRAFT_FAILED_DIRECTORY = KRAFT_TOPIC_CREATED_AGAIN.varied(
+    name="kraft-failed-directory",
+    story="A log directory of a broker in KRaft mode fails; its topic is perhaps created again, and the disk repaired.",
+    actions=(
+        *KRAFT_TOPIC_CREATED_AGAIN.actions,
+        kraft_directories.break_disk,
+        kraft_directories.repair_disk,
+        kraft_directories.read_that_there_is_no_leader,
+    ),
+    properties=(
+        kraft.served_log_has_what_was_written,
+        kraft.broker_starts,
+        kraft.directory_fails_with_its_disk,
+        *KRAFT_STEPS,
+        kraft.disk_fails_and_is_repaired,
+        kraft.log_is_created_for_the_image,
+        kraft.start_uses_what_works,
+        kraft.created_topic_is_served_at_once,
+        kraft.record_is_there_after_a_repair,
+    ),
+    bounds={"directories": 2, "disk_failures": 1},
+    variants={release: versions.KRAFT_VARIANTS[release] for release in ("3.9.0", "3.7.0")},
+    source="ReplicaManager.getOrCreatePartition, LogManager.loadLog; KAFKA-16157, KAFKA-16234",
+)
+KRAFT_MOVE_FROM_A_FAILED_DIRECTORY = KRAFT_FAILED_DIRECTORY.varied(
+    name="kraft-move-from-a-failed-directory",
+    story="A replica of a broker in KRaft mode moves to another directory, as its first one fails, and the broker.",
+    actions=(
+        kraft_directories.write_record,
+        kraft_directories.move_replica,
+        kraft_directories.copy_to_future_log,
+        kraft_directories.assign_directory,
+        kraft_directories.promote_future_log,
+        kraft_directories.break_disk,
+        kraft_directories.repair_disk,
+        kraft_directories.read_that_there_is_no_leader,
+        kraft_directories.crash,
+        kraft_directories.start_broker,
+    ),
+    properties=(
+        kraft.served_log_has_what_was_written,
+        kraft.broker_starts,
+        kraft.directory_fails_with_its_disk,
+        *KRAFT_STEPS,
+        kraft.disk_fails_and_is_repaired,
+        kraft.log_is_created_for_the_image,
+        kraft.start_uses_what_works,
+        kraft.copy_is_in_another_directory,
+        kraft.future_log_is_copied,
+        kraft.failed_start_is_one_of_logs,
+        kraft.record_is_moved,
+    ),
+    bounds={"directory_moves": 1, "topic_creations": 0},
+    source="LogManager.recoverAbandonedFutureLogs; KAFKA-16082",
+)
+FULL_REQUESTS_OF_KRAFT = Scenario(
+    name="full-requests-of-kraft",
+    story="In dual write a topic is deleted, and perhaps created again, and KRaft's controller fails before it says it.",
+    state=RequestedBroker,
+    initial=full_requests.has_a_topic,
+    actions=actions_of(full_requests),
+    properties=(
+        fulls.full_update_leaves_what_it_names,
+        fulls.full_leader_and_isr_leaves_what_it_names,
+        fulls.requests_have_the_image,
+        fulls.topic_has_a_new_id,
+        fulls.broker_changes_by_requests,
+        fulls.topic_created_again_is_served,
+    ),
+    bounds={"created_again": 1, "elections_of_kraft": 2},
+    variants=versions.MIGRATING_VARIANTS,
+    source="ZkMetadataCache, ReplicaManager.becomeLeaderOrFollower; KAFKA-15605, KAFKA-15799, KAFKA-16180",
+)
 
 SCENARIOS = (
     CONFIGURATION,
@@ -490,4 +602,8 @@ SCENARIOS = (
     APPEND_IN_ANOTHER_THREAD,
     FETCHER_OF_A_MOVED_LEADER,
     REQUEST_AND_A_CLOCK,
+    FULL_REQUESTS_OF_KRAFT,
+    KRAFT_TOPIC_CREATED_AGAIN,
+    KRAFT_FAILED_DIRECTORY,
+    KRAFT_MOVE_FROM_A_FAILED_DIRECTORY,
 )

@@ -56,6 +56,73 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "full_update_leaves_what_it_names()",
+            "full-requests-of-kraft",
+            "3.6.1",
+            "delete_topic() create_topic() send_full_requests() handle_full_update()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "full_leader_and_isr_leaves_what_it_names()",
+            "full-requests-of-kraft",
+            "3.6.1",
+            "delete_topic() create_topic() send_full_requests() handle_full_update() handle_full_leader_and_isr()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "replica_of_the_image_is_there()",
+            "kraft-topic-created-again",
+            "3.6.0",
+            "write_record() crash() create_topic_again() start_broker()",
+        ),
+        "3.7.0",
+    ),
+    (Broken("broker_starts()", "kraft-topic-created-again", "3.7.0", "crash() start_broker()"), "3.9.0"),
+    (
+        Broken(
+            "served_log_has_what_was_written()",
+            "kraft-failed-directory",
+            "3.7.0",
+            "write_record() break_disk(0) read_that_there_is_no_leader() flush_topic_id() crash() start_broker()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "broker_starts()",
+            "kraft-failed-directory",
+            "3.7.0",
+            "break_disk(0) create_topic_again() crash() repair_disk(0) start_broker()",
+            flags={"unidentified_logs_are_strays": True},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "copy_is_in_another_directory(1)",
+            "kraft-move-from-a-failed-directory",
+            "3.7.0",
+            "move_replica(1) assign_directory(1) break_disk(0) crash() start_broker()",
+            flags={"offline_replicas_keep_ids": True},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "directory_fails_with_its_disk(1)",
+            "kraft-move-from-a-failed-directory",
+            "3.7.0",
+            "move_replica(1) assign_directory(1) break_disk(0) crash() start_broker() promote_future_log(1)",
+            flags={"offline_replicas_keep_ids": True},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "producer_outlives_a_deletion()",
             "log-forgotten-producer",
             "2.0",
@@ -1380,6 +1447,21 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "served_log_has_what_was_written()",
+        "kraft-move-from-a-failed-directory",
+        "3.9.0",
+        "move_replica(1) assign_directory(1) write_record() crash() start_broker()",
+    ),
+    Broken(
+        "broker_starts()",
+        "kraft-move-from-a-failed-directory",
+        "3.9.0",
+        """
+        move_replica(1) assign_directory(1) break_disk(0) crash() start_broker() crash() repair_disk(0)
+        start_broker()
+        """,
+    ),
+    Broken(
         "exit_spares_records(0)",
         "leader-epochs-lost-tail",
         "0.10.0",
@@ -1588,6 +1670,10 @@ SEARCHED = (
     ("log-move-asked-for-again", "3.9.0"),
     ("fetcher-of-a-moved-leader", "3.9.0"),
     ("request-and-a-clock", "3.9.0"),
+    ("full-requests-of-kraft", "3.9.0"),
+    ("kraft-topic-created-again", "3.9.0"),
+    ("kraft-failed-directory", "3.9.0"),
+    ("kraft-move-from-a-failed-directory", "3.9.0"),
     ("log-forgotten-producer", "3.9.0"),
     ("log-fetch-amid-an-append", "3.9.0"),
     ("log-lookup-amid-changes", "3.9.0"),

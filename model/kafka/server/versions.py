@@ -5,6 +5,7 @@ Each flag was dated by comparing the sources of the releases on both sides of th
 
 from __future__ import annotations
 
+from kwalk.model.kafka.migration.versions import variant_of
 from kwalk.model.kafka.releases import ReleaseFlags
 from kwalk.model.kafka.storage.versions import RELEASES
 from kwalk.model.language import Trial
@@ -394,7 +395,81 @@ SYNONYMS_ARE_KEPT = version_flag(
     source="KAFKA-17584 (3.9.0)",
     trials=(Trial("dynamic-configuration", ("configuration_follows_precedence",)),),
 )
-
+STRAYS_GO_FIRST = version_flag(
+    "strays_go_first",
+    "KAFKA-14616 (3.7.0): a broker that starts in KRaft mode removes logs of earlier topics before it applies the "
+    "image; before, the log refused the topic that was created again, and was deleted then: the replica was not there",
+    {"3.7.0": True},
+    closes="a broker that was down while a topic was created again has its replica",
+    source="KAFKA-14616 (3.7.0): BrokerMetadataPublisher.initializeManagers",
+    trials=(Trial("kraft-topic-created-again", ("replica_of_the_image_is_there",), variant="3.6.0"),),
+)
+OFFLINE_REPLICAS_KEEP_IDS = version_flag(
+    "offline_replicas_keep_ids",
+    "KAFKA-16234 (3.7.1): a broker in KRaft mode knows the topic id of a replica whose directory has failed, and sets "
+    "logs of earlier topics aside as it loads them; in 3.7.0 (KAFKA-16157) it created the replica again in another "
+    "directory, empty",
+    {"3.7.0": False, "3.7.1": True},
+    before=True,
+    closes="a replica whose log directory fails is not created again beside its log",
+    source="KAFKA-16234 (3.7.1): Partition.topicId; LogManager.loadLog: isStray",
+    trials=(
+        Trial("kraft-failed-directory", ("served_log_has_what_was_written",), variant="3.7.0"),
+        Trial(
+            "kraft-failed-directory",
+            ("broker_starts",),
+            variant="3.7.0",
+            flags={"unidentified_logs_are_strays": True},
+        ),
+    ),
+)
+UNIDENTIFIED_LOGS_ARE_STRAYS = version_flag(
+    "unidentified_logs_are_strays",
+    "KAFKA-16814 (3.7.1): a log without topic id is a stray as a broker starts in KRaft mode; in 3.7.0 the start "
+    "failed, and before 3.7 the log took the id of the image",
+    {"3.7.0": False, "3.7.1": True},
+    before=True,
+    closes="a broker starts after a crash right after a log was created",
+    source="KAFKA-16814 (3.7.1): LogManager.isStrayKraftReplica",
+    trials=(Trial("kraft-topic-created-again", ("broker_starts",), variant="3.7.0"),),
+)
+FUTURE_LOGS_ARE_RECOVERED = version_flag(
+    "future_logs_are_recovered",
+    "KAFKA-16082 (3.7.1): a broker that starts in KRaft mode lets a future log take over that is in the directory "
+    "which the image has for the replica; in 3.7.0 it created an empty log there",
+    {"3.7.1": True},
+    closes="a move that a failed directory and a crash interrupt loses no records",
+    source="KAFKA-16082 (3.7.1): LogManager.recoverAbandonedFutureLogs",
+    trials=(
+        Trial(
+            "kraft-move-from-a-failed-directory",
+            ("copy_is_in_another_directory",),
+            variant="3.7.0",
+            flags={"offline_replicas_keep_ids": True},
+        ),
+        Trial(
+            "kraft-move-from-a-failed-directory",
+            ("directory_fails_with_its_disk",),
+            variant="3.7.0",
+            flags={"offline_replicas_keep_ids": True},
+        ),
+    ),
+)
+DELETIONS_COME_FIRST = version_flag(
+    "deletions_come_first",
+    "KAFKA-16180 (3.6.2): what a full UpdateMetadata of KRaft's controller does not name leaves the cache of a broker "
+    "in ZooKeeper mode before what it names gets into it; in 3.6.1 (KAFKA-15799) after that, by its name",
+    {"3.6.2": True},
+    closes="clients find a topic that was created again while KRaft's controller failed over in dual write",
+    source="KAFKA-16180 (3.6.2): ZkMetadataCache.transformKRaftControllerFullMetadataRequest",
+    trials=(
+        Trial(
+            "full-requests-of-kraft",
+            ("full_update_leaves_what_it_names",),
+            variant="3.6.1",
+        ),
+    ),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
@@ -415,3 +490,9 @@ FOLLOWER_FETCH_VARIANTS = {release: VARIANTS[release] for release in ("2.8.2", "
 """Those whose consumers fetch from followers (KIP-392, 2.4.0)."""
 LOCK_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases on both sides of the change of how fetches are answered (KAFKA-7697)."""
+KRAFT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.6.0")}
+"""Those whose brokers run in KRaft mode; with several log directories since 3.7.0 (KIP-858)."""
+MIGRATING_VARIANTS = {
+    release: FLAGS.variant_of(release) | variant_of(release) for release in ("3.9.0", "3.6.1", "3.5.2")
+}
+"""Those of brokers in ZooKeeper mode that migrate to KRaft."""
