@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from kwalk.invariants import delayed_operations as operations
 from kwalk.invariants import groups
+from kwalk.invariants import member_timeouts as timeouts
 from kwalk.model.kafka.groups import (
     consumer,
     delayed_operations,
     domains,
     group_coordinator,
     group_metadata_manager,
+    member_timeouts,
     offsets_partition,
     versions,
 )
@@ -620,6 +622,25 @@ ENDED_TRANSACTIONS = EXPIRATION_AMID_A_COMMIT.varied(
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.10")},
     source="GroupMetadataManager.handleTxnCompletion; KAFKA-6917",
 )
+CHANGED_TIMEOUTS = Scenario(
+    name="consumer-group-changed-timeouts",
+    story="A static member stops, and starts again with another session timeout.",
+    state=member_timeouts.StaticMember,
+    actions=actions_of(member_timeouts),
+    initial=member_timeouts.has_joined_briefly,
+    properties=(
+        timeouts.static_member_is_kept_for_its_session,
+        timeouts.static_member_goes_after_its_session,
+        timeouts.start_makes_a_member,
+        timeouts.stop_leaves_the_member,
+        timeouts.time_passes_for_a_consumer_that_is_down,
+        timeouts.former_member_has_no_session,
+        timeouts.removed_member_joins_again,
+    ),
+    bounds={"session": 2, "consumer_starts": 2},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "3.9.0")},
+    source="GroupMetadata.updateMember; KAFKA-14009",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -656,4 +677,5 @@ SCENARIOS = (
     EMPTY_AMID_A_COMMIT,
     GROUPS_OF_ONE_PARTITION,
     ENDED_TRANSACTIONS,
+    CHANGED_TIMEOUTS,
 )

@@ -8,6 +8,7 @@ from kwalk.invariants import fetch_session as sessions
 from kwalk.invariants import fetcher_endpoint as endpoints
 from kwalk.invariants import fetcher_threads as fetchers
 from kwalk.invariants import full_requests as fulls
+from kwalk.invariants import generated_ids as ids
 from kwalk.invariants import idle_fetcher as idle
 from kwalk.invariants import isr_changes, storage
 from kwalk.invariants import kraft_directories as kraft
@@ -27,6 +28,7 @@ from kwalk.model.kafka.server import (
     fetcher_endpoint,
     fetcher_thread,
     full_requests,
+    generated_ids,
     idle_fetcher,
     kraft_directories,
     network_stop,
@@ -46,6 +48,7 @@ from kwalk.model.kafka.server.fetch_session import FetchSession
 from kwalk.model.kafka.server.fetcher_endpoint import FetcherEndpoint
 from kwalk.model.kafka.server.fetcher_thread import FetcherPartitions
 from kwalk.model.kafka.server.full_requests import RequestedBroker
+from kwalk.model.kafka.server.generated_ids import BrokerIds
 from kwalk.model.kafka.server.idle_fetcher import IdleFetcher
 from kwalk.model.kafka.server.kraft_directories import KraftReplica
 from kwalk.model.kafka.server.network_stop import NetworkOfBroker
@@ -561,7 +564,7 @@ KRAFT_MOVE_FROM_A_FAILED_DIRECTORY = KRAFT_FAILED_DIRECTORY.varied(
 )
 FULL_REQUESTS_OF_KRAFT = Scenario(
     name="full-requests-of-kraft",
-    story="In dual write a topic is deleted, and perhaps created again, and KRaft's controller fails before it says it.",
+    story="In dual write a topic is deleted, perhaps created again, and KRaft's controller fails before it says it.",
     state=RequestedBroker,
     initial=full_requests.has_a_topic,
     actions=actions_of(full_requests),
@@ -576,6 +579,33 @@ FULL_REQUESTS_OF_KRAFT = Scenario(
     bounds={"created_again": 1, "elections_of_kraft": 2},
     variants=versions.MIGRATING_VARIANTS,
     source="ZkMetadataCache, ReplicaManager.becomeLeaderOrFollower; KAFKA-15605, KAFKA-15799, KAFKA-16180",
+)
+GENERATED_IDS = Scenario(
+    name="generated-broker-ids",
+    story="Brokers start with ids that an operator gives, and with some that ZooKeeper generates.",
+    state=BrokerIds,
+    actions=(generated_ids.start_without_id, generated_ids.start_with_id),
+    properties=(
+        ids.given_id_is_not_generated,
+        ids.ids_differ,
+        ids.generated_ids_follow_each_other,
+        ids.both_kinds_of_ids_are_there,
+    ),
+    bounds={"started": 2, "ids": 4, "given": 2, "reserved_id": 1, "generated": 2},
+    variants=versions.VARIANTS,
+    source="ZkUtils.getSequenceId; KAFKA-3525",
+)
+GENERATED_IDS_IN_A_MIGRATION = GENERATED_IDS.varied(
+    name="generated-ids-in-a-migration",
+    story="The same; the brokers register with KRaft's controller, to migrate.",
+    actions=(*GENERATED_IDS.actions, generated_ids.register_with_kraft),
+    properties=(
+        ids.broker_registers_under_its_id,
+        ids.registration_is_of_a_running_broker,
+        *GENERATED_IDS.properties,
+    ),
+    variants={release: versions.VARIANTS[release] for release in ("3.9.0", "3.7.0")},
+    source="KafkaServer.startup; KAFKA-17077",
 )
 
 SCENARIOS = (
@@ -603,6 +633,8 @@ SCENARIOS = (
     FETCHER_OF_A_MOVED_LEADER,
     REQUEST_AND_A_CLOCK,
     FULL_REQUESTS_OF_KRAFT,
+    GENERATED_IDS,
+    GENERATED_IDS_IN_A_MIGRATION,
     KRAFT_TOPIC_CREATED_AGAIN,
     KRAFT_FAILED_DIRECTORY,
     KRAFT_MOVE_FROM_A_FAILED_DIRECTORY,

@@ -26,6 +26,27 @@ AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find
 BROKEN = (
     (
         Broken(
+            "static_member_is_kept_for_its_session()",
+            "consumer-group-changed-timeouts",
+            "2.8.2",
+            "stop_consumer() start_with_other_timeout(1) stop_consumer() pass_time() end_session()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "static_member_goes_after_its_session()",
+            "consumer-group-changed-timeouts",
+            "2.8.2",
+            """
+            stop_consumer() pass_time() end_session() start_with_other_timeout(1) stop_consumer()
+            start_with_other_timeout(0) stop_consumer() pass_time() pass_time()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "group_with_an_offset_is_listed(0)",
             "consumer-group-removal",
             "0.10.0",
@@ -491,6 +512,7 @@ SEARCHED = (
     ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-retention-for-good", "3.9.0"),
+    ("consumer-group-changed-timeouts", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
     ("consumer-group-old-leader", "3.9.0"),
     ("consumer-group-over-its-maximum", "3.9.0"),

@@ -56,6 +56,21 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "given_id_is_not_generated(1)", "generated-broker-ids", "0.10.0", "start_without_id(0) start_with_id(1,1)"
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "broker_registers_under_its_id(0)",
+            "generated-ids-in-a-migration",
+            "3.7.0",
+            "start_without_id(0) start_without_id(1) register_with_kraft(0) register_with_kraft(1)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "full_update_leaves_what_it_names()",
             "full-requests-of-kraft",
             "3.6.1",
@@ -1670,6 +1685,8 @@ SEARCHED = (
     ("log-move-asked-for-again", "3.9.0"),
     ("fetcher-of-a-moved-leader", "3.9.0"),
     ("request-and-a-clock", "3.9.0"),
+    ("generated-broker-ids", "3.9.0"),
+    ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),
     ("kraft-topic-created-again", "3.9.0"),
     ("kraft-failed-directory", "3.9.0"),

@@ -506,6 +506,18 @@ STALE_CACHE_IS_FENCED = candidate(
         Trial("consumer-group-there-and-back", ("committed_offset_is_kept",)),
     ),
 )
+STATIC_MEMBERS_CHANGE_TIMEOUTS = version_flag(
+    "static_members_change_timeouts",
+    "KAFKA-14009 (3.3.2): a static member that starts again gets the session and rebalance timeouts that it sends; "
+    "before, those of its first JoinGroup stayed",
+    {"3.3.2": True},
+    closes="a static member is waited for as long as it asks for",
+    source="KAFKA-14009 (3.3.2): GroupMetadata.updateMember",
+    trials=(
+        Trial("consumer-group-changed-timeouts", ("static_member_is_kept_for_its_session",), variant="2.8.2"),
+        Trial("consumer-group-changed-timeouts", ("static_member_goes_after_its_session",), variant="2.8.2"),
+    ),
+)
 REMOVAL_WAITS = candidate(
     "removal_waits",
     "a group's removal waits until its tombstones are in all in-sync replicas, as commits do",

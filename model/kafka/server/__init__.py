@@ -4,6 +4,7 @@ Each module is a model of its own, with few steps: `dynamic_broker_config` and `
 configuration holds), `alter_partition_manager` and `replica_lag` (who is in the ISR), `fetcher_thread`, `idle_fetcher`,
 `fetcher_endpoint` and `fetch_session` (fetchers), `read_replica`, `delayed_requests`, `request_buffers` and
 `request_timer` (requests), `partition_locks` (threads that wait for each other), `kraft_directories` (a start in KRaft
-mode, and directories that fail), `full_requests` (what KRaft's controller sends in a migration), `network_stop` and `server_stop` (an orderly stop). `versions` has the flags, and
+mode, and directories that fail), `full_requests` (what KRaft's controller sends in a migration), `generated_ids`
+(ids of brokers), `network_stop` and `server_stop` (an orderly stop). `versions` has the flags, and
 `kwalk.invariants.stories.server` the stories.
 """

@@ -470,6 +470,23 @@ DELETIONS_COME_FIRST = version_flag(
         ),
     ),
 )
+SEQUENCES_BEGIN_AT_ONE = version_flag(
+    "sequences_begin_at_one",
+    "KAFKA-3525 (0.10.1.0): the first generated id of a broker is reserved.broker.max.id + 1; before, it was the "
+    "reserved one, which operators may give",
+    {"0.10.1.0": True},
+    closes="a broker starts with any id that operators may give",
+    source="KAFKA-3525 (0.10.1.0): ZkUtils.getSequenceId",
+    trials=(Trial("generated-broker-ids", ("given_id_is_not_generated",), variant="0.10.0"),),
+)
+NODE_ID_FOLLOWS = version_flag(
+    "node_id_follows",
+    "KAFKA-17077 (3.9.0): a broker registers with KRaft's controller under its generated id; before, without one (-1)",
+    {"3.9.0": True},
+    closes="a cluster whose ids are generated migrates to KRaft",
+    source="KAFKA-17077 (3.9.0): KafkaServer.startup",
+    trials=(Trial("generated-ids-in-a-migration", ("broker_registers_under_its_id",), variant="3.7.0"),),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
