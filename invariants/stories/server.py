@@ -591,7 +591,7 @@ GENERATED_IDS = Scenario(
         ids.generated_ids_follow_each_other,
         ids.both_kinds_of_ids_are_there,
     ),
-    bounds={"started": 2, "ids": 4, "given": 2, "reserved_id": 1, "generated": 2},
+    bounds={"started": 2, "ids": 4, "operator_ids": 2, "reserved_id": 1, "generated": 2},
     variants=versions.VARIANTS,
     source="ZkUtils.getSequenceId; KAFKA-3525",
 )

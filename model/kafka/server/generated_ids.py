@@ -18,10 +18,10 @@ RESERVED_ID = Bound("reserved_id", "reserved.broker.max.id")
 GENERATED = Bound("generated", "how many ids are generated")
 STARTED = Domain("started", "brokers that start", default=2)
 IDS = Domain("ids", "ids of brokers")
-GIVEN = Domain("given", "ids that an operator gives", default=2)
+OPERATOR_IDS = Domain("operator_ids", "ids that an operator gives", default=2)
 
 StartedBroker = Annotated[int, STARTED]
-GivenId = Annotated[int, GIVEN]
+OperatorId = Annotated[int, OPERATOR_IDS]
 BROKER = Actor("broker", of=STARTED)
 KRAFT = Actor("controller of KRaft")
 
@@ -45,9 +45,9 @@ class BrokerIds:
     generated: int = number(0, GENERATED)
 
 
-def is_taken(brokers: BrokerIds, wanted: int) -> bool:
+def is_taken(brokers: BrokerIds, broker_id: int) -> bool:
     """Whether a broker has an id."""
-    return any(brokers.ids[one] == wanted for one in STARTED)
+    return any(brokers.ids[one] == broker_id for one in STARTED)
 
 
 @action(
@@ -68,14 +68,14 @@ def start_without_id(brokers: BrokerIds, broker: StartedBroker) -> None:
         brokers.is_generated[broker] = True
 
 
-@action(by=BROKER, description="starts with id {given}", source="KafkaServer.startup; ZkUtils.registerBrokerInZk")
-def start_with_id(brokers: BrokerIds, broker: StartedBroker, given: GivenId) -> None:
+@action(by=BROKER, description="starts with id {broker_id}", source="KafkaServer.startup; ZkUtils.registerBrokerInZk")
+def start_with_id(brokers: BrokerIds, broker: StartedBroker, broker_id: OperatorId) -> None:
     """An operator gives it, up to the reserved one; one that is registered is refused."""
-    require(brokers.ids[broker] is None and not brokers.is_refused[broker] and given <= RESERVED_ID)
-    if is_taken(brokers, given):
+    require(brokers.ids[broker] is None and not brokers.is_refused[broker] and broker_id <= RESERVED_ID)
+    if is_taken(brokers, broker_id):
         brokers.is_refused[broker] = True
     else:
-        brokers.ids[broker] = given
+        brokers.ids[broker] = broker_id
 
 
 @action(
