@@ -8,7 +8,7 @@ from kwalk.model.language import premise, reachable, step
 
 @step(
     symptom="clients do not find a topic that was created again, or find one that was deleted",
-    log="state-change.log: Deleted partition … from metadata cache in response to UpdateMetadata request",
+    log="none: kafka-topics.sh --list shows other topics than at a broker in KRaft mode",
 )
 def full_update_leaves_what_it_names(before: RequestedBroker, after: RequestedBroker) -> bool:
     """After a full UpdateMetadata the cache has the topic as the request has it."""

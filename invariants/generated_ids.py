@@ -8,7 +8,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 
 @step(
     symptom="a broker does not start, whose id operators may give: another one has got it",
-    log="A broker is already registered on the path /brokers/ids/…",
+    log="A broker is already registered on the path …",
 )
 def given_id_is_not_generated(before: BrokerIds, after: BrokerIds, broker: StartedBroker) -> bool:
     """A broker that an operator gives a reserved id, or none, is refused only for another one with a given id."""

@@ -48,7 +48,7 @@ def directory_fails_with_its_disk(replica: KraftReplica, directory: Directory) -
 
 @when_quiescent(
     symptom="a replica of a topic that was created again is not there, until its broker starts again",
-    log="state-change.log: Unable to start fetching … with topic ID … due to InconsistentTopicIdException",
+    log="state-change.log: Unable to start fetching … with topic ID … due to …",
 )
 def replica_of_the_image_is_there(replica: KraftReplica) -> bool:
     """A running broker whose directories work serves a log of the topic that is in the image."""

@@ -753,6 +753,7 @@ RARE_STEP_TRIALS = (
     Trial("orderly-stop", variant="3.0.0", about="The same, where retention deletes a closed segment."),
     Trial("orderly-stop-without-a-delete-delay", variant=LATEST, about="Logs are deleted without a delay."),
     Trial("consumer-group-changed-timeouts", variant=LATEST, about="Timeouts of a static member."),
+    Trial("log-cleaned-formats", variant="0.10.2", about="A cleaning meets an earlier message format."),
     Trial("generated-broker-ids", variant=LATEST, about="Ids of brokers are generated, or given."),
     Trial("generated-ids-in-a-migration", variant=LATEST, about="The same, in a migration."),
     Trial("full-requests-of-kraft", variant=LATEST, about="Full requests of KRaft's controller."),
@@ -767,6 +768,7 @@ RARE_STEP_TRIALS = (
 )
 """The trials of steps that only one story has: docs/reference/mutants-of-rare-steps.md."""
 OF_RARE_STEPS = (
+    "cleaner_formats",
     "delayed_operations",
     "delayed_requests",
     "disk_crashes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import cleaner_formats as formats
 from kwalk.invariants import lazy_index as indexes
 from kwalk.invariants import log_readers as readers
 from kwalk.invariants import log_sizes as sizes
@@ -9,6 +10,7 @@ from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
+    cleaner_formats,
     lazy_index,
     log_readers,
     log_sizes,
@@ -17,6 +19,7 @@ from kwalk.model.kafka.storage import (
     versions,
     wrapped_sequences,
 )
+from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.lazy_index import LazyIndex
 from kwalk.model.kafka.storage.log_readers import ReadLog
 from kwalk.model.kafka.storage.log_sizes import LogSizes
@@ -200,7 +203,24 @@ FORGOTTEN_PRODUCER = Scenario(
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.")},
     source="ProducerAppendInfo.checkSequence; KAFKA-7298",
 )
+CLEANED_FORMATS = Scenario(
+    name="log-cleaned-formats",
+    story="A compacted topic gets another message format, and sets of the earlier one are cleaned.",
+    state=FormattedSet,
+    actions=actions_of(cleaner_formats),
+    properties=(
+        formats.cleaner_has_room_for_a_set,
+        formats.set_has_one_format,
+        formats.cleaning_keeps_the_format,
+        formats.set_begins_with_the_topics_format,
+        formats.old_message_is_alone_in_a_new_topic,
+    ),
+    bounds={"messages": 2},
+    variants={release: versions.VARIANTS[release] for release in ("0.10.2", "0.10.0", "0.10.1")},
+    source="Cleaner.cleanInto; KAFKA-3915, KAFKA-4298",
+)
 SCENARIOS = (
+    CLEANED_FORMATS,
     FETCH_AMID_AN_APPEND,
     LOOKUP_AMID_CHANGES,
     FETCH_FROM_A_NEW_LEADER,

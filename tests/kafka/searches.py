@@ -265,6 +265,7 @@ SEARCHES = (
     "log-move-asked-for-again --variant 3.9.0 --keep-going",
     "fetcher-of-a-moved-leader --variant 3.9.0 --keep-going",
     "request-and-a-clock --variant 3.9.0 --keep-going",
+    "log-cleaned-formats --variant 0.10.2 --keep-going",
     "generated-broker-ids --variant 3.9.0 --keep-going",
     "generated-ids-in-a-migration --variant 3.9.0 --keep-going",
     "consumer-group-changed-timeouts --variant 3.9.0 --keep-going",

@@ -56,6 +56,25 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "cleaner_has_room_for_a_set()",
+            "log-cleaned-formats",
+            "0.10.0",
+            "write_set(0) raise_format() clean_set(0)",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "set_has_one_format()",
+            "log-cleaned-formats",
+            "0.10.0",
+            "write_set(1) raise_format() clean_set(1)",
+            flags={"cleaner_keeps_formats": True},
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
             "given_id_is_not_generated(1)", "generated-broker-ids", "0.10.0", "start_without_id(0) start_with_id(1,1)"
         ),
         "0.10.1",
@@ -1685,6 +1704,7 @@ SEARCHED = (
     ("log-move-asked-for-again", "3.9.0"),
     ("fetcher-of-a-moved-leader", "3.9.0"),
     ("request-and-a-clock", "3.9.0"),
+    ("log-cleaned-formats", "0.10.2"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

@@ -1346,6 +1346,27 @@ FUTURE_LOGS_ARE_LOCKED = version_flag(
     trials=(Trial("log-move-asked-for-again", ("move_is_accepted",), variant="1.1"),),
 )
 
+CLEANER_KEEPS_FORMATS = version_flag(
+    "cleaner_keeps_formats",
+    "KAFKA-3915 (0.10.0.1): a cleaning keeps the format of messages; before, it converted them to that of the topic, "
+    "which is longer, and ended where its buffer had no room for it",
+    {"0.10.0.1": True},
+    closes="the cleaner outlives messages of an earlier format",
+    source="KAFKA-3915 (0.10.0.1): Cleaner.cleanInto",
+    trials=(Trial("log-cleaned-formats", ("cleaner_has_room_for_a_set",), variant="0.10.0"),),
+)
+WRAPPER_HAS_THE_FORMAT_WITHIN = version_flag(
+    "wrapper_has_the_format_within",
+    "KAFKA-4298 (0.10.1.0): the message that wraps a compressed set which a cleaning writes has the format of the "
+    "messages within; in 0.10.0.1, that of the topic",
+    {"0.10.1.0": True},
+    closes="what a cleaning leaves of a compressed set can be read",
+    source="KAFKA-4298 (0.10.1.0): Cleaner.compressMessages",
+    trials=(
+        Trial("log-cleaned-formats", ("set_has_one_format",), variant="0.10.0", flags={"cleaner_keeps_formats": True}),
+    ),
+)
+
 # Fixes that no release has.
 
 LATER_SEGMENTS_ARE_SEARCHED = candidate(
