@@ -8,7 +8,7 @@ from kwalk.model.language import always, premise, reachable, step
 
 @always(
     symptom="a compacted topic grows, on a broker whose log cleaner has ended",
-    log="[kafka-log-cleaner-thread-…], Error due to java.nio.BufferOverflowException",
+    log="[kafka-log-cleaner-thread-…]: Error due to java.nio.BufferOverflowException",
 )
 def cleaner_has_room_for_a_set(log: FormattedSet) -> bool:
     """The cleaner writes what it has read."""
