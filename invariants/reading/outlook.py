@@ -54,7 +54,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     replicas_without_log,
     without_logs,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
@@ -230,7 +230,19 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             f"The next controller does what {listed(waiting)} requests, and plans do not look at requests. Delete the "
             "znode, or let a controller handle it, and take another snapshot."
         )
-    return problem_of(capture, inspection)
+    return _with_clean_elections(capture, inspection)
+
+
+def _with_clean_elections(capture: Capture, inspection: Inspection) -> Problem:
+    """Return the problem of an operator who first forbids elections outside of the ISR, if a broker runs to ask."""
+    damaged = (capture.topics.get(name) for name in damaged_topics(capture, inspection))
+    unclean = [topic for topic in damaged if topic is not None and topic.elects_uncleanly]
+    if not unclean or not capture.live:
+        return problem_of(capture, inspection)
+    clean = {topic.name: evolve(topic, elects_uncleanly=False) for topic in unclean}
+    names = listed([topic_label(topic.name) for topic in unclean])
+    given = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
+    return problem_of(evolve(capture, topics={**capture.topics, **clean}), inspection, given)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -309,14 +321,20 @@ def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None
     return next((one for one in topics if one.name not in left), None), sentences
 
 
-def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
-    """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once."""
+def problem_of(capture: Capture, inspection: Inspection | None = None, given: str = "") -> Problem:
+    """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once.
+
+    Args:
+        capture: the capture.
+        inspection: what was found in it; it is inspected if that is not given.
+        given: the condition under which the capture shows what is so.
+    """
     found = inspection or inspect_capture(capture)
     groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(_of_lost_topics(found), _marked(capture))
+    common = _joined(given, _of_lost_topics(found), _marked(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,

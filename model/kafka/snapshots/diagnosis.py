@@ -460,6 +460,14 @@ def skips_older_versions(version: str) -> bool:
     return bool(flags_of(version)[SKIPS_OLDER_PARTITION_EPOCHS.name])
 
 
+def counts_replicas(version: str) -> bool:
+    """Whether min.insync.replicas holds up the high watermark, and never asks for more than there are (KIP-966, 3.7).
+
+    Kafka: Partition.maybeIncrementLeaderHW, effectiveMinIsr.
+    """
+    return tuple(map(int, version.split(".")[:2])) >= (3, 7)
+
+
 def refused_at_start(capture: Capture, topic: Topic) -> tuple[int, ...]:
     """Return the brokers that run and have refused the first request about a log, which then is offline.
 
