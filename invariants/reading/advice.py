@@ -394,7 +394,7 @@ class Advice:
         topics = listed(list(dict.fromkeys(topic_label(one.fields["topic"]) for one in observations)))
         way_out = f"set {UNCLEAN_ELECTIONS} of {topics} to false (kafka-configs.sh --alter)"
         way_out += " until the replicas are in the ISR" * bool(led)
-        first = f"start an ISR member of {listed(unled)} before any other broker" if unled else ""
+        first = f"bring an ISR member of {listed(unled)} back before any other broker starts" if unled else ""
         way_out = f"{way_out}; {first}" if self.capture.live and unled else first or way_out
         return evolve(kind, later="; ".join(later), way_out=way_out, acts=Act.START if unled else Act.NONE)
 
@@ -402,13 +402,11 @@ class Advice:
         """Return a kind of partitions without a leader that says whether one outside of the ISR is elected."""
         ahead = {one.subject for one in self.observations if one.kind is kinds.UNCLEAN_AHEAD}
         named = [one.subject for one in observations if one.subject in ahead]
-        if named:
-            until = (
-                f"of {listed(named)}, until a broker starts, and then it may lose records ({kinds.UNCLEAN_AHEAD.name})"
-            )
-            others = "" if len(named) == len(observations) else f"; of others, {kind.later}"
-            return evolve(kind, later=f"it lasts, {until}{others}")
-        return kind
+        if not named:
+            return kind
+        loses = f"and then it may lose records ({kinds.UNCLEAN_AHEAD.name})"
+        until = f"it lasts, of {listed(named)}, until a broker starts or the controller fails over, {loses}"
+        return evolve(kind, later=until if len(named) == len(observations) else f"{until}; of others, {kind.later}")
 
     def _has_no_member(self, one: Observation) -> bool:
         """Whether neither the leader nor an ISR member of the partition of a finding runs."""
@@ -1313,6 +1311,8 @@ class Advice:
         So it is with each of its partitions: a broker restarts when what only its process has is saved.
         """
         bare, others = self._with_log(one)
+        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        down = {*isr} - {*self.capture.live}
         if others:
             alike = [self._with_log(other) for other in self.observations if other.kind is one.kind]
             waits = any({*bare} & {*hosts} for hosts, left in alike if not left)
@@ -1324,7 +1324,7 @@ class Advice:
         return (
             f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
-            "serve into another topic first, or start an ISR member that has its log"
+            f"serve into another topic first{', or start an ISR member that has its log' * bool(down)}"
         )
 
     def _with_log(self, one: Observation) -> tuple[list[int], list[int]]:

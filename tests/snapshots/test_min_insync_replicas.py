@@ -12,7 +12,7 @@ from kwalk.invariants.reading.outlook import problem_of, read_snapshot
 from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, UNCLEAN_ELECTIONS, read_capture
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee
-from tests.snapshots.test_combined_damages import OTHER, names, problem, stop, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, stop, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found, without_log
@@ -138,6 +138,18 @@ def test_steps_and_events_that_stop_brokers_say_who_is_refused_meanwhile() -> No
     assert "acks=all of orders-0 is refused meanwhile" in text.split("broker 1 restarts")[1]
 
 
+def test_the_start_of_a_broker_that_lets_acks_all_go_on_is_no_event_that_changes_nothing() -> None:
+    snapshot = configured(min_insync_replicas=3)
+    stop(snapshot, 3)
+    known = problem(snapshot)
+    text = " ".join(diagnosis_of(known.inspection, [foresee(known)], []))
+    served = "acks=all of orders-0 is served again when broker 3 has joined the ISR; nothing else changes."
+    assert text.split("If broker 3 starts")[1].endswith(served) and text.count("acks=all of orders-0") == 1
+    stop(snapshot, 2)
+    known = problem(snapshot)
+    assert "served again" not in " ".join(diagnosis_of(known.inspection, [foresee(known)], []))
+
+
 # Elections outside of the ISR.
 
 
@@ -172,12 +184,12 @@ def test_an_isr_that_is_down_is_started_first() -> None:
     down(snapshot, 1, 2)
     state(snapshot)["leader"] = -1
     ways = ways_out(snapshot)
-    assert ways[AHEAD].endswith("; start an ISR member of orders-0 before any other broker")
+    assert ways[AHEAD].endswith("; bring an ISR member of orders-0 back before any other broker starts")
     assert "but first see to orders-0, of which a replica outside" in ways["broker-down"]
     assert "but first" not in ways["no-live-isr"]
     assert found(snapshot)["no-live-isr"].kind.later.startswith("it lasts, of orders-0, until a broker starts")
     down(snapshot, 3)
-    assert ways_out(snapshot)[AHEAD] == "start an ISR member of orders-0 before any other broker"
+    assert ways_out(snapshot)[AHEAD] == "bring an ISR member of orders-0 back before any other broker starts"
 
 
 def test_forecasts_have_the_elections_and_plans_their_condition() -> None:
@@ -203,3 +215,42 @@ def test_a_step_asks_for_no_setting_that_is_shown() -> None:
         snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
         asked = procedure(problem(snapshot), "restart 1").condition()
         assert ("unclean.leader.election.enable is false for orders-0" in asked) is is_asked
+
+
+def test_the_controller_fails_over_though_its_own_disk_is_what_has_failed() -> None:
+    """Broker 1 is the controller, and the only ISR member, with its log on a failed disk."""
+    snapshot = lagging(unclean=True)
+    without_log(snapshot, 1)
+    failed = {"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}
+    snapshot["brokers"]["1"]["log_dirs"] = [*snapshot["brokers"]["1"]["log_dirs"], failed]
+    state(snapshot)["leader"] = -1
+    known = problem_of(read_capture(json.dumps(snapshot).encode()))
+    text = " ".join(diagnosis_of(known.inspection, [foresee(known)], []))
+    assert "broker 1 restarts" in text.split("acknowledged records that are lost")[0].split("If ")[-1]
+
+
+# Who is elected as the ISR is gone for good.
+
+
+def given_up(snapshot: dict[str, Any], condition: str) -> list[str]:
+    """The names of the starts and elections of the operator who gives some brokers up."""
+    (lossy,) = (one for one in problem(snapshot).alternatives if one.premise == condition)
+    return [name for name in names(lossy) if name.startswith(("start-", "elect-unclean"))]
+
+
+def test_brokers_that_are_down_and_whole_are_elected_where_only_the_isr_is_gone_for_good() -> None:
+    snapshot = alone("3.6.2", brokers=4)
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=8)
+    down(snapshot, 1, 2, 3)
+    condition = "if broker 3 is gone for good, and acknowledged records may be lost"
+    assert given_up(snapshot, condition) == ["start-broker 1", "start-broker 2", "elect-unclean orders"]
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    assert given_up(snapshot, condition) == ["start-broker 2", "elect-unclean orders"]
+
+
+def test_a_member_of_the_isr_that_nobody_has_is_not_asked_for() -> None:
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
+    state(snapshot)["isr"] = [1]
+    without_log(snapshot, 1, 2, 3)
+    assert ways_out(snapshot)["isr-member-has-no-log"].endswith("consume what they serve into another topic first")

@@ -82,6 +82,20 @@ def refused_without(capture: Capture, away: Collection[int]) -> list[str]:
     return found
 
 
+def served_with(capture: Capture, broker: int) -> str:
+    """Return who serves acks=all again once a broker that is down has started; empty if nobody does."""
+    names = [
+        f"{topic_label(topic.name)}-{number}"
+        for topic in capture.topics.values()
+        if topic.name not in capture.deleting and not capture.serves_in_kraft
+        for number, state in topic.states.items()
+        if broker in topic.partitions.get(number, ()) and broker not in state.isr and state.leader in capture.electable
+        if (needed := is_refused(capture, topic, number)) is not None and len(state.isr) + 1 >= needed.number
+    ]
+    is_back = f"{each(names, 'is', 'are')} served again when broker {broker} has joined the ISR"
+    return f"acks=all of {listed(names)} {is_back}" if names else ""
+
+
 def refusals(capture: Capture, brokers: Collection[int], *, at_once: bool = False) -> str:
     """Return who refuses acks=all while brokers are away, one after the other or all at once; empty if nobody."""
     groups = [tuple(brokers)] if at_once else [(broker,) for broker in brokers]

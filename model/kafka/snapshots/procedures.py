@@ -27,7 +27,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     sentence,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
-from kwalk.model.kafka.snapshots.in_sync import refusals
+from kwalk.model.kafka.snapshots.in_sync import refusals, served_with
 from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
@@ -932,11 +932,18 @@ class Catalogue:
 
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
-        return self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
+        found = self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
+        return evolve(found, besides=served_with(self.capture, broker))
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
-        found = self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part, broker)))
-        return evolve(found, meanwhile=refusals(self.capture, (broker,)))
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            ended, fails_over = end(part, broker), self.capture.live and broker == self.capture.controller
+            if ended.is_nothing and fails_over:  # its log is on a failed disk, and its world has another controller
+                ended = Move((("delete_controller()",),))
+            return ended, _start(part, broker)
+
+        found = self._what_if(title, likelihood, moves)
+        return evolve(found, besides=refusals(self.capture, (broker,)))
 
     def _rolling(self, live: Collection[int], title: str) -> list[WhatIf]:
         """Return the restart of live brokers in each order that the brokers of a part can have."""
@@ -950,7 +957,7 @@ class Catalogue:
             for way in ways
         )
         refused = refusals(self.capture, live)
-        return [WhatIf(title, ROUTINE, each, meanwhile=refused) for each in moves if live]
+        return [WhatIf(title, ROUTINE, each, besides=refused) for each in moves if live]
 
     def deletion(self) -> WhatIf:
         """Return the deletion of a topic; the worlds have it."""
