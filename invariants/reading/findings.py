@@ -548,7 +548,6 @@ class Findings:
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
-        yield from self._of_settings(place, unserved)
         yield from self._of_followers(place, by_property, unserved or _has_no_leader(place))
         elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
@@ -750,7 +749,7 @@ class Findings:
         return self._observed(kinds.NO_LIVE_ISR, place, text)
 
     def _of_failed_disks(self, place: _Place, unserved: bool) -> Iterator[Observation]:
-        """A replica on a failed disk of a partition that has a leader."""
+        """A replica on a failed disk of a partition that has a leader; and what else its ISR means."""
         known = enumerate(place.observed.situation.brokers)
         failed = [place.observed.brokers[number] for number, one in known if one.offline]
         if failed and not unserved:
@@ -759,6 +758,7 @@ class Findings:
         repeated = place.topic.states[place.partition].repeated if place.partition in place.topic.states else ()
         if repeated:
             yield self._observed(kinds.ISR_REPEATS, place, f"the ISR names {brokers(repeated)} more than once")
+        yield from self._of_settings(place, unserved)
 
     def _of_settings(self, place: _Place, unserved: bool) -> Iterator[Observation]:
         """What min.insync.replicas and unclean.leader.election.enable make of the ISR."""

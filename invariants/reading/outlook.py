@@ -241,8 +241,8 @@ def _with_clean_elections(capture: Capture, inspection: Inspection) -> Problem:
         return problem_of(capture, inspection)
     clean = {topic.name: evolve(topic, elects_uncleanly=False) for topic in unclean}
     names = listed([topic_label(topic.name) for topic in unclean])
-    given = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
-    return problem_of(evolve(capture, topics={**capture.topics, **clean}), inspection, given)
+    premise = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
+    return problem_of(evolve(capture, topics={**capture.topics, **clean}), inspection, premise)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -321,20 +321,20 @@ def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None
     return next((one for one in topics if one.name not in left), None), sentences
 
 
-def problem_of(capture: Capture, inspection: Inspection | None = None, given: str = "") -> Problem:
+def problem_of(capture: Capture, inspection: Inspection | None = None, premise: str = "") -> Problem:
     """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once.
 
     Args:
         capture: the capture.
         inspection: what was found in it; it is inspected if that is not given.
-        given: the condition under which the capture shows what is so.
+        premise: the condition under which the capture shows what is so.
     """
     found = inspection or inspect_capture(capture)
     groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(given, _of_lost_topics(found), _marked(capture))
+    common = _joined(premise, _of_lost_topics(found), _marked(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,

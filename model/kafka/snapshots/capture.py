@@ -643,13 +643,11 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         contradictions.append(older)
         image = None
     defaults = _settings(document.maybe("default_settings"))
-    elects = brokers[active].settings if active in brokers else None
-    topics = {name: _with_elections(topic, elects or defaults) for name, topic in topics.items()}
     return Capture(
         version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=topics,
+        topics=_with_elections(topics, None if active is None else brokers[active], defaults),
         brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
@@ -846,15 +844,20 @@ def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     return evolve(broker, directories=found) if known else broker
 
 
-def _with_elections(topic: Topic, others: Settings | None) -> Topic:
-    """Return a topic that says who is elected: by its own configuration, else by the controller's or all brokers'.
+def _with_elections(
+    topics: Mapping[str, Topic], controller: Broker | None, defaults: Settings | None
+) -> dict[str, Topic]:
+    """Return topics that say who is elected: by their own configuration, else by the controller's or all brokers'.
 
     Kafka: ZkPartitionStateMachine.collectUncleanLeaderElectionState.
     """
-    if topic.settings is None:
-        return topic
-    own = topic.settings.unclean_elections
-    return evolve(topic, elects_uncleanly=others.unclean_elections if own is None and others else own)
+    others = (controller.settings if controller else None) or defaults or Settings()
+    found = dict(topics)
+    for name, topic in topics.items():
+        if topic.settings is not None:
+            own = topic.settings.unclean_elections
+            found[name] = evolve(topic, elects_uncleanly=others.unclean_elections if own is None else own)
+    return found
 
 
 def _settings(node: JsonNode) -> Settings | None:
