@@ -537,7 +537,7 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         kept = tuple(one for one in first.procedures if one.name not in saving | empty | worse)
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
-        gone = saving & _named(first, START_BROKER)
+        gone = _named(first, START_BROKER) & saving
         if gone and gone != _named(first, START_BROKER):  # others that are down can start, and be elected
             yield evolve(left, premise=_joined(first.premise, f"{_gone(gone)}, and {WITH_LOSSES}"), instead_of=gone)
         for begin in GONE:
