@@ -10,6 +10,7 @@ import pytest
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import problem_of, read_snapshot
 from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, UNCLEAN_ELECTIONS, read_capture
+from kwalk.model.kafka.snapshots.series import read_series
 from kwalk.reports.pages.outlook import diagnosis_of
 from kwalk.search.analyses.recovery import foresee
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, stop, ways_out
@@ -254,3 +255,16 @@ def test_a_member_of_the_isr_that_nobody_has_is_not_asked_for() -> None:
     state(snapshot)["isr"] = [1]
     without_log(snapshot, 1, 2, 3)
     assert ways_out(snapshot)["isr-member-has-no-log"].endswith("consume what they serve into another topic first")
+
+
+# Series.
+
+
+@pytest.mark.parametrize(
+    ("shown", "flag", "is_untried"), [(True, True, False), (False, False, False), (None, False, True)]
+)
+def test_a_series_has_the_elections_that_its_snapshots_show(shown: bool | None, flag: bool, is_untried: bool) -> None:
+    snapshots = [json.dumps(lagging(unclean=shown)).encode()] * 2
+    (series,) = read_series(snapshots)
+    assert bool(series.flags.get("unclean_election")) is flag
+    assert any("elections of replicas outside of the ISR" in one for one in series.untried) is is_untried
