@@ -31,13 +31,19 @@ Result = TypeVar("Result")
 
 
 class WorkerProcess:
-    """A running process. `task` is any object that identifies its work for the parent."""
+    """A running process.
 
-    def __init__(self, task: Any, work: Work) -> None:
+    Args:
+        task: Any object that identifies its work for the parent.
+        work: What it runs.
+        starts_others: Whether it may start processes of its own; the parent has to end it then.
+    """
+
+    def __init__(self, task: Any, work: Work, *, starts_others: bool = False) -> None:
         self.task = task
         context = multiprocessing.get_context("fork")
         self.answers, end = context.Pipe(duplex=False)
-        self.process = context.Process(target=_run, args=(work, end, os.getpid()), daemon=True)
+        self.process = context.Process(target=_run, args=(work, end, os.getpid()), daemon=not starts_others)
         self.process.start()
         end.close()
 

@@ -20,10 +20,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 import kwalk.model.language
 from kwalk.model.language import LiftError, Model
@@ -170,13 +172,13 @@ def known_parts(model: Model) -> dict[str, str] | None:
     return _load(meaning_key(model))
 
 
-def save_digests(model: Model, lifted: Lifted) -> dict[str, str]:
+def save_digests(model: Model, lifted: Lifted, actions: Sequence[ActionLines] | None = None) -> dict[str, str]:
     """Compute the digests of a lifted model and write them to the cache: lifting takes fifty times as long."""
-    return _saved(meaning_key(model), lifted)
+    return _saved(meaning_key(model), lifted, actions)
 
 
-def _saved(key: str | None, lifted: Lifted) -> dict[str, str]:
-    parts = digests(lifted)
+def _saved(key: str | None, lifted: Lifted, actions: Sequence[ActionLines] | None = None) -> dict[str, str]:
+    parts = digests(lifted, actions)
     if key is not None:
         write_cache(_file(key), json.dumps(parts).encode("ascii"))
     return parts
@@ -195,16 +197,35 @@ def _load(key: str | None) -> dict[str, str] | None:
     return parts if is_whole and all(isinstance(p, str) and HEX.fullmatch(p) for p in parts.values()) else None
 
 
-def digests(lifted: Lifted) -> dict[str, str]:
-    """Return the digests of a lifted model: of its transitions, of deadlock freedom, and of each property by key."""
-    roots = [root for action in lifted.actions for root in action.roots]
-    roots += [root for prop in lifted.properties for root in prop.roots]
-    names, exact = term_names(roots)
+@frozen
+class ActionLines:
+    """What the digests of a model have of an action instance: a line of the transitions, and one of all in order."""
+
+    transition: str
+    in_order: str
+
+
+def action_lines(actions: Sequence[LiftedAction]) -> list[ActionLines]:
+    """Return the lines of lifted action instances; they are the same in whatever table the terms are."""
+    names, exact = term_names(root for action in actions for root in action.roots)
+    return [ActionLines(_action(action, names), _action_in_order(action, exact)) for action in actions]
+
+
+def digests(lifted: Lifted, actions: Sequence[ActionLines] | None = None) -> dict[str, str]:
+    """Return the digests of a lifted model: of its transitions, of deadlock freedom, and of each property by key.
+
+    Args:
+        lifted: The lifted model.
+        actions: The lines of its action instances, where they were lifted to another table.
+    """
+    actions = action_lines(lifted.actions) if actions is None else actions
+    names, exact = term_names(root for prop in lifted.properties for root in prop.roots)
+    leaves = [f"{leaf.path} {leaf.low} {leaf.high}" for leaf in lifted.model.leaves]
     return {
-        TRANSITIONS: _digest("\n".join(_transitions(lifted, names))),
+        TRANSITIONS: _digest("\n".join([*leaves, *(lines.transition for lines in actions)])),
         DEADLOCKS: _digest(f"a deadlock is an error: {lifted.model.scenario.deadlock_is_error}"),
         **{prop.prop.key: _digest(_property(prop, names)) for prop in lifted.stated_properties},
-        IN_ORDER: _in_order(lifted, exact),
+        IN_ORDER: _in_order(lifted, [lines.in_order for lines in actions], exact),
     }
 
 
@@ -216,15 +237,17 @@ def terms_digest(lifted: Lifted) -> str:
     return digests(lifted)[IN_ORDER]
 
 
-def _in_order(lifted: Lifted, names: dict[int, str]) -> str:
-    lines = [f"{leaf.low} {leaf.high}" for leaf in lifted.model.leaves]
-    for action in lifted.actions:
-        updates = [(leaf, names[term.id]) for leaf, term in sorted(action.updates.items())]
-        lines.append(f"action {names[action.guard.id]} {_named(action.side_conditions, names)} {updates}")
+def _in_order(lifted: Lifted, actions: Sequence[str], names: dict[int, str]) -> str:
+    lines = [*(f"{leaf.low} {leaf.high}" for leaf in lifted.model.leaves), *actions]
     for prop in lifted.properties:
         terms = f"{names[prop.premise.id]} {names[prop.truth.id]} {_named(prop.errors, names)}"
         lines.append(f"{prop.prop.kind.name} {terms}")
     return _digest("\n".join(lines), 16)
+
+
+def _action_in_order(action: LiftedAction, names: dict[int, str]) -> str:
+    updates = [(leaf, names[term.id]) for leaf, term in sorted(action.updates.items())]
+    return f"action {names[action.guard.id]} {_named(action.side_conditions, names)} {updates}"
 
 
 def _named(conditions: Iterable[SideCondition], names: dict[int, str]) -> list[str]:
@@ -251,12 +274,6 @@ def term_names(roots: Iterable[Term]) -> tuple[dict[int, str], dict[int, str]]:
 def _name(term: Term, below: list[str]) -> str:
     payload = f"{term.low} {term.high}" if term.op == "within" else str(term.payload)
     return _digest(" ".join((term.op, payload, *(sorted(below) if term.op in UNORDERED else below))))
-
-
-def _transitions(lifted: Lifted, names: dict[int, str]) -> Iterator[str]:
-    for leaf in lifted.model.leaves:
-        yield f"{leaf.path} {leaf.low} {leaf.high}"
-    yield from (_action(action, names) for action in lifted.actions)
 
 
 def _action(action: LiftedAction, names: dict[int, str]) -> str:

@@ -48,7 +48,7 @@ def _kind(triple: str) -> llvm.Target:
 
 
 def object_code(
-    texts: Sequence[str], *, unoptimized: bool = False, large: bool = False, target: str = ""
+    texts: Sequence[str], *, unoptimized: bool = False, large: bool = False, target: str = "", threads: int = 0
 ) -> list[bytes]:
     """Return the object code of several units of LLVM text, compiled in parallel.
 
@@ -61,12 +61,13 @@ def object_code(
         unoptimized: Whether the code generator is to be fast rather than its code.
         large: Whether a single unit is a large one.
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
+        threads: How many units are compiled at a time; 0 for as many as there are cores.
     """
     if len(texts) == 1 and not large:
         (text,) = texts
         machine = _target(0 if unoptimized else 2, target=target)
         return [_emitted(machine, text, target, optimized=not unoptimized)]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         level = 0 if unoptimized else 1
         machines = [_target(level, target=target) for _ in texts]
         return list(pool.map(lambda machine, text: _emitted(machine, text, target), machines, texts))

@@ -163,7 +163,7 @@ class BooleanTerms:
         return False
 
 
-__all__ = ["Term", "Terms", "in_order", "rebuild", "substitute"]
+__all__ = ["Term", "TermRow", "Terms", "in_order", "rebuild", "rows_of", "substitute", "terms_of"]
 
 
 class Terms(BooleanTerms):
@@ -424,6 +424,36 @@ def rebuild(terms: Terms, term: Term, args: list[Term], numbers: Sequence[Term])
     if term.op in ("boolvar", "intvar"):
         return numbers[term.payload]
     return _REBUILD[term.op](terms, term, args)
+
+
+TermRow = tuple[str, tuple[int, ...], int, int, int]
+"""A term outside of its table: its operation, the rows of its arguments, its payload, its interval."""
+
+
+def rows_of(roots: Iterable[Term]) -> tuple[list[TermRow], list[int]]:
+    """Return some terms for another process: rows, arguments before their users, and the row of each root."""
+    roots = list(roots)
+    rows: list[TermRow] = []
+    places: dict[int, int] = {}
+    for term in in_order(roots):
+        places[term.id] = len(rows)
+        rows.append((term.op, tuple(places[a.id] for a in term.args), term.payload, term.low, term.high))
+    return rows, [places[root.id] for root in roots]
+
+
+def terms_of(terms: Terms, rows: Iterable[TermRow]) -> list[Term]:
+    """Return the term of each row in another table."""
+    found: list[Term] = []
+    for op, args, payload, low, high in rows:
+        term = Term()
+        term.op, term.payload, term.low, term.high = op, payload, low, high
+        if op in ("boolvar", "intvar"):
+            found.append(terms.bool_variable(payload) if op == "boolvar" else terms.int_variable(payload, low, high))
+        elif op in ("bool", "int"):
+            found.append(terms.boolean(payload) if op == "bool" else terms.integer(payload))
+        else:
+            found.append(rebuild(terms, term, [found[place] for place in args], ()))
+    return found
 
 
 _REBUILD: dict[str, Callable[[Terms, Term, list[Term]], Term]] = {

@@ -311,7 +311,7 @@ class CompilationQueue:
     def _start_next(self) -> None:
         if self._worker is None and self._wanted:
             model = next(iter(self._wanted.values()))
-            self._worker = WorkerProcess(None, partial(_compile, model))
+            self._worker = WorkerProcess(None, partial(_compile, model), starts_others=True)
 
     def _end(self) -> None:
         if self._worker is not None:

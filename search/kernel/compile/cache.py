@@ -84,6 +84,12 @@ def unpacked(content: bytes) -> tuple[Any, tuple[bytes, ...]]:
         return json.loads(archive.read("names.json")), tuple(objects)
 
 
+def load_any(terms: str, cpu: str, *, unoptimized: bool) -> Compiled | None:
+    """Return the kernel for the digest of its terms: the optimized one, or another one if that is accepted."""
+    key = kernel_key(terms, cpu)
+    return load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
+
+
 def load(key: str) -> Compiled | None:
     """Return the kernel with that cache key, or None."""
     content = read_cache(_file(key))
@@ -95,9 +101,10 @@ def load(key: str) -> Compiled | None:
         return None
 
 
-def save(key: str, code: Compiled) -> None:
-    """Save a kernel; a folder that cannot be written is no error."""
-    write_cache(_file(key), code.pack())
+def save(cpu: str, code: Compiled) -> None:
+    """Save a kernel for a machine; a folder that cannot be written is no error."""
+    key = kernel_key(code.terms, cpu)
+    write_cache(_file(f"{key}-unoptimized" if code.unoptimized else key), code.pack())
 
 
 def _file(key: str) -> Path:

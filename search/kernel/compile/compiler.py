@@ -13,18 +13,11 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from kwalk.model.language import Kind, Model, UsageError
-from kwalk.search.base.progress import announce, announce_nothing
-from kwalk.search.kernel.compile.cache import Compiled, kernel_key, load, save
+from kwalk.search.base.progress import announce_nothing
+from kwalk.search.kernel.compile.cache import Compiled, load_any
 from kwalk.search.kernel.compile.layout import WORD, layout_of
 from kwalk.search.kernel.interface import Kernel, bit_row
-from kwalk.search.kernel.model_digest import (
-    IN_ORDER,
-    announced_lift,
-    known_parts,
-    parts_of,
-    save_digests,
-    terms_digest,
-)
+from kwalk.search.kernel.model_digest import IN_ORDER, known_parts
 from kwalk.search.native.machine_code import LoadedCode
 from kwalk.search.native.processor import cpu
 
@@ -69,13 +62,8 @@ def cached_kernel(model: Model) -> Kernel | None:
     Nothing is lifted for it.
     """
     parts = known_parts(model)
-    found = None if parts is None else _cached(parts[IN_ORDER], cpu(), unoptimized=True)
+    found = None if parts is None else load_any(parts[IN_ORDER], cpu(), unoptimized=True)
     return None if found is None else kernel_of(model, found)
-
-
-def _cached(terms: str, target: str, *, unoptimized: bool) -> Compiled | None:
-    key = kernel_key(terms, target)
-    return load(key) or (load(f"{key}-unoptimized") if unoptimized else None)
 
 
 def compiled_within(models: Iterable[Model], seconds: float) -> bool:
@@ -92,7 +80,7 @@ def compiled_within(models: Iterable[Model], seconds: float) -> bool:
             compiled_model(model, unoptimized=True)
         send(None)
 
-    compiler = WorkerProcess(None, compile_all)
+    compiler = WorkerProcess(None, compile_all, starts_others=True)
     is_done = compiler.answers.poll(seconds)
     compiler.process.terminate()
     compiler.process.join()
@@ -131,38 +119,23 @@ def compiled_model(
         unoptimized: Whether code without optimization is accepted; it is compiled if the cache has no code at all.
         target: The machine to compile for, as `cpu()` describes it; "" for this machine.
     """
-    parts, lifted = (save_digests(model, lifted), lifted) if lifted is not None else parts_of(model)
-    found = _cached(parts[IN_ORDER], target or cpu(), unoptimized=unoptimized)
-    if found is None:
-        terms = "" if lifted is None else parts[IN_ORDER]
-        found = compile_model(model, lifted, terms=terms, unoptimized=unoptimized, target=target)
-        key = kernel_key(found.terms, target or cpu())
-        save(f"{key}-unoptimized" if found.unoptimized else key, found)
-    return found
+    if lifted is None:
+        parts = known_parts(model)
+        found = None if parts is None else load_any(parts[IN_ORDER], target or cpu(), unoptimized=unoptimized)
+        if found is not None:
+            return found
+    from kwalk.search.kernel.compile.compilation import compile_lifted
+
+    return compile_lifted(model, lifted, unoptimized=unoptimized, target=target, uses_cache=True)
 
 
 def compile_model(
-    model: Model, lifted: Lifted | None = None, *, terms: str = "", unoptimized: bool = False, target: str = ""
+    model: Model, lifted: Lifted | None = None, *, unoptimized: bool = False, target: str = ""
 ) -> Compiled:
-    """Lift and compile a model, without the cache; see `compiled_model`. `terms` is their digest, if it is known."""
-    from kwalk.model.language.lift import reads
-    from kwalk.search.kernel.compile.functions import units_of
-    from kwalk.search.native.object_code import object_code
+    """Lift and compile a model, without the cache; see `compiled_model`."""
+    from kwalk.search.kernel.compile.compilation import compile_lifted
 
-    lifted = lifted or announced_lift(model)
-    announce("compiling the model" if unoptimized else "compiling the model, optimized")
-    units = units_of(lifted, layout_of(model.leaves), unoptimized=unoptimized)
-    texts = [unit.text for unit in units]
-    objects = tuple(object_code(texts, unoptimized=unoptimized, target=target))
-    touched = tuple(f"{_mask_of(reads(action.roots) | action.writes):x}" for action in lifted.actions)
-    return Compiled(objects, lifted.bounds, lifted.errors, unoptimized, terms or terms_digest(lifted), touched)
-
-
-def _mask_of(leaves: Iterable[int]) -> int:
-    mask = 0
-    for leaf in leaves:
-        mask |= 1 << leaf
-    return mask
+    return compile_lifted(model, lifted, unoptimized=unoptimized, target=target, uses_cache=False)
 
 
 def kernel_of(model: Model, code: Compiled) -> Kernel:

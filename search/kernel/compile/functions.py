@@ -56,7 +56,24 @@ def units_of(lifted: Lifted, layout: Layout, *, unoptimized: bool = False) -> li
     pieces = [(len(list(in_order(a.roots))), writer.action(n, a)) for n, a in enumerate(lifted.actions)]
     if writer.small:
         return [Unit("\n".join([*(text for _, text in pieces), writer.shared()]))]
-    units = [(UNIT, Unit("\n".join([writer.shared(), writer.declarations()])))]
+    units = [(UNIT, unit_of_all(writer)), *_grouped(pieces)]
+    return [unit for _, unit in sorted(units, key=lambda unit: -unit[0]) if unit.text]
+
+
+def unit_of_all(writer: Writer) -> Unit:
+    """Return the unit of a large model that has everything but the effects."""
+    return Unit("\n".join([writer.shared(), writer.declarations()]))
+
+
+def units_of_effects(writer: Writer, actions: Iterable[LiftedAction]) -> list[Unit]:
+    """Return the units of a large model that have the effects of some action instances."""
+    pieces = [(len(list(in_order(a.roots))), writer.action(a.instance.index, a)) for a in actions]
+    return [unit for _, unit in _grouped(pieces) if unit.text]
+
+
+def _grouped(pieces: Iterable[tuple[int, str]]) -> list[tuple[int, Unit]]:
+    """Return units of about UNIT terms, each with its terms, from pieces of text with theirs."""
+    units: list[tuple[int, Unit]] = []
     size = 0
     texts: list[str] = []
     for terms, text in sorted(pieces, key=lambda piece: -piece[0]):
@@ -64,8 +81,7 @@ def units_of(lifted: Lifted, layout: Layout, *, unoptimized: bool = False) -> li
         if size >= UNIT:
             units.append((size, Unit("\n".join(texts))))
             size, texts = 0, []
-    units.append((size, Unit("\n".join(texts))))
-    return [unit for _, unit in sorted(units, key=lambda unit: -unit[0]) if unit.text]
+    return [*units, (size, Unit("\n".join(texts)))]
 
 
 @frozen
