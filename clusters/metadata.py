@@ -1,4 +1,4 @@
-"""A connection to one broker, and what it answers: its Metadata response, and the state of its log directories.
+"""A connection to one broker, and what it answers: Metadata, the state of its log directories, and its settings.
 
 The first is what the broker believes, and answers to clients. This module speaks the protocol itself: a client library
 asks any broker that it has found, and shows neither leader epochs nor which broker answered, which a snapshot is about.
@@ -9,7 +9,7 @@ Source: the messages in org.apache.kafka.common.message.
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from enum import IntEnum
 from types import TracebackType
@@ -34,6 +34,8 @@ CLIENT = "kwalk"
 LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0
 """Seconds to wait for an answer, if the request has no timeout of its own."""
+BROKER_RESOURCE = 4
+"""The type of a resource whose configuration is that of a broker (ConfigResource.Type)."""
 STORAGE_ERROR = 56
 """Of a log directory: its disk has failed (KAFKA_STORAGE_ERROR)."""
 
@@ -63,6 +65,7 @@ class Api(IntEnum):
     DELETE_TOPICS = 20
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_CONFIGS = 32
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
@@ -224,3 +227,45 @@ def _read_log_dir(reader: Reader) -> tuple[str, int]:
     if not path:
         raise Malformed("a log directory without a path")
     return path, error
+
+
+def describe_settings(
+    port: int, broker: int, names: Collection[str], *, host: str = LOOPBACK, seconds: float = 5.0
+) -> dict[str, str] | None:
+    """Return the values that a broker has of some settings, wherever they come from; None if the client may not ask.
+
+    Version 1 is the first that brokers of 4.x know, and has no compact lengths.
+
+    Args:
+        port: The broker's port.
+        broker: Its id: a broker answers for itself only.
+        names: The names of the settings.
+        host: The broker's host.
+        seconds: The patience.
+
+    Raises:
+        OSError: The broker does not answer.
+        Malformed: What answers is no broker.
+    """
+    resource = int8(BROKER_RESOURCE) + string(str(broker)) + array(map(string, names))
+    with BrokerConnection(port, host=host, seconds=seconds) as connection:
+        reader = connection.ask(Api.DESCRIBE_CONFIGS, 1, array([resource]) + int8(0))
+    reader.int32()
+    answers = reader.array(lambda: _read_settings(reader))
+    if len(answers) != 1:
+        raise Malformed(f"{len(answers)} answers to one question")
+    return answers[0]
+
+
+def _read_settings(reader: Reader) -> dict[str, str] | None:
+    error = reader.int16()
+    reader.string(), reader.int8(), reader.string()
+    found = dict(reader.array(lambda: _read_setting(reader)))
+    return None if error else {name: value for name, value in found.items() if value is not None}
+
+
+def _read_setting(reader: Reader) -> tuple[str, str | None]:
+    name, value = reader.string() or "", reader.string()
+    reader.numbers("bbb")
+    reader.array(lambda: (reader.string(), reader.string(), reader.int8()))
+    return name, value

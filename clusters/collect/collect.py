@@ -39,9 +39,9 @@ from kwalk.clusters.collect.znodes import (
 )
 from kwalk.clusters.fetch import errors_of_replicas
 from kwalk.clusters.leader_epochs import Place, likely_epochs, replicas_in_memory
-from kwalk.clusters.metadata import Metadata, describe_log_dirs, metadata
+from kwalk.clusters.metadata import Metadata, describe_log_dirs, describe_settings, metadata
 from kwalk.clusters.wire import Malformed
-from kwalk.model.kafka.snapshots.capture import METADATA_LOG, CapturedReplica, read_any_capture
+from kwalk.model.kafka.snapshots.capture import METADATA_LOG, SETTINGS, CapturedReplica, read_any_capture
 from kwalk.model.kafka.snapshots.diagnosis import fetches_by_topic_id
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.versions.reported import reported_release
@@ -99,8 +99,8 @@ class CollectOptions:
         version: Kafka's version, such as "2.8.2"; see `reported_release`.
         topics: Patterns of topics' names; all topics without one.
         logs: Where log directories are.
-        ask_brokers: Whether brokers are asked for their metadata caches, the state of their log directories, and the
-            topic ids of their logs.
+        ask_brokers: Whether brokers are asked for their metadata caches, the state of their log directories, the
+            topic ids of their logs, and two settings.
         ssh: The command that reaches another machine.
         seconds: The patience for the log directories of one machine.
     """
@@ -276,6 +276,9 @@ class _Visit:
             seen = evolve(seen, fetches=self._fetch(seen, host, port))
             request = "an OffsetForLeaderEpoch"
             seen = evolve(seen, replicas=self._replicas(seen, host, port))
+            request = "a DescribeConfigs"
+            settings = describe_settings(port, number, SETTINGS, host=host, seconds=BROKER_SECONDS)
+            seen = evolve(seen, settings=settings)
         except (OSError, Malformed) as error:
             where = f"{printable(host)}:{port}"
             self.problems.append(f"Broker {number} did not answer {request} request at {where}: {_why(error)}.")

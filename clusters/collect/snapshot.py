@@ -19,6 +19,7 @@ from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
     CONTROLLER,
     CONTROLLER_EPOCH,
+    DEFAULT_CONFIG,
     DELETED,
     ELECTIONS,
     MIGRATION,
@@ -31,7 +32,13 @@ from kwalk.clusters.collect.znodes import (
     some,
 )
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, TopicMetadata
-from kwalk.model.kafka.snapshots.capture import FORMAT, INT32, CapturedReplica
+from kwalk.model.kafka.snapshots.capture import (
+    FORMAT,
+    INT32,
+    MIN_IN_SYNC,
+    UNCLEAN_ELECTIONS,
+    CapturedReplica,
+)
 
 STATE_FIELDS = ("leader", "leader_epoch", "isr", "controller_epoch")
 
@@ -48,6 +55,7 @@ class BrokerSeen:
         log_dirs: The errors of its log directories by path, as it says; None if it does not.
         fetches: The errors of fetches from its replicas by topic id, by topic and partition; None if it was not asked.
         replicas: The replicas that it has in memory; None if it was not asked.
+        settings: Its values of min.insync.replicas and unclean.leader.election.enable; None if it does not say.
     """
 
     id: int
@@ -57,6 +65,7 @@ class BrokerSeen:
     log_dirs: Mapping[str, int] | None = None
     fetches: Mapping[tuple[str, int], int] | None = None
     replicas: Mapping[tuple[str, int], CapturedReplica | None] | None = None
+    settings: Mapping[str, str] | None = None
 
     def is_offline(self, path: str) -> bool | None:
         """Whether the disk of a log directory has failed; None if the broker does not say."""
@@ -112,6 +121,7 @@ def snapshot_of(parts: ClusterParts) -> dict[str, Any]:
         "delete_topics": [name for name in znodes.children(DELETED) if znodes.topics.have(name)],
         "preferred_replica_election": _requested(znodes, ELECTIONS),
         "reassign_partitions": _requested(znodes, REASSIGNMENTS),
+        "default_settings": _settings_in(znodes, DEFAULT_CONFIG),
         "topics": topics,
         "brokers": _brokers(brokers, znodes, topics, problems, image),
         "problems": problems,
@@ -199,6 +209,7 @@ def _topic(znodes: Znodes, name: str, problems: list[str]) -> dict[str, Any] | N
         "czxid": found.czxid,
         "mzxid": found.mzxid,
         "cleanup_policy": _cleanup_policy(znodes.object(f"{TOPIC_CONFIGS}/{name}")),
+        "settings": _settings_in(znodes, f"{TOPIC_CONFIGS}/{name}"),
         "partition_state": {number: state for number, state in states.items() if state},
     }
 
@@ -209,6 +220,28 @@ def _cleanup_policy(config: Mapping[str, Any] | None) -> str | None:
     if not isinstance(values, dict):
         return None
     return str(values.get("cleanup.policy", "default"))
+
+
+def _settings_in(znodes: Znodes, path: str) -> dict[str, int | bool] | None:
+    """Return the settings in a configuration's znode, none where there is no znode; None if it could not be read."""
+    if path in znodes.contents and znodes.contents[path] is None:
+        return {}
+    return _settings((znodes.object(path) or {}).get("config"))
+
+
+def _settings(values: object) -> dict[str, int | bool] | None:
+    """Return the settings about acknowledgements and elections in a configuration; None if one is no value of it."""
+    if not isinstance(values, Mapping):
+        return None
+    texts = {name: str(values[name]).strip().lower() for name in (MIN_IN_SYNC, UNCLEAN_ELECTIONS) if name in values}
+    read = {name: {"true": True, "false": False}.get(text, _whole(text)) for name, text in texts.items()}
+    are_whole = all(isinstance(value, bool) is (name == UNCLEAN_ELECTIONS) for name, value in read.items())
+    found = {name: value for name, value in read.items() if value is not None}
+    return found if are_whole and len(found) == len(read) else None
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and 1 <= int(text) <= INT32 else None
 
 
 def _state(znodes: Znodes, path: str) -> dict[str, Any] | None:
@@ -270,6 +303,7 @@ def _brokers(
             "metadata_cache": answers.object(broker),
             "fetch_errors": _fetch_errors(broker),
             "replicas": _replicas(broker),
+            "settings": _settings(broker.settings),
         }
     return found
 

@@ -4,8 +4,9 @@ Words: a znode's *mark* are the ids of the transactions that created it, that la
 changed its list of children. Transactions have different ids, so that equal marks mean an unchanged znode.
 
 Only these paths are read: the controller and its epoch, the state of a migration, the brokers' registrations, the
-topics with their partitions' states, and what clients request there: deletions, elections, reassignments. Credentials
-are elsewhere (/config/users, /config/brokers, /delegation_token).
+topics with their partitions' states and configurations, those of all brokers, and what clients request there:
+deletions, elections, reassignments. Credentials are elsewhere (/config/users, /config/brokers/ID, /delegation_token):
+/config/brokers/<default> has no passwords (DynamicBrokerConfig.validateConfigs).
 
 Source: kafka.zk.ZkData; zookeeper.jute.
 """
@@ -28,6 +29,7 @@ CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "
 BROKER_IDS, TOPICS, DELETED = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 ELECTIONS, REASSIGNMENTS = "/admin/preferred_replica_election", "/admin/reassign_partitions"
 TOPIC_CONFIGS, MIGRATION = "/config/topics", "/migration"
+DEFAULT_CONFIG = "/config/brokers/<default>"
 BATCH = 2_000
 """How many znodes are read between two reports of progress."""
 LEFT_OUT = "Topics of which a znode could not be read are left out."
@@ -151,7 +153,7 @@ class Znodes:
         yield from (f"{TOPICS}/{name}/partitions" for name in self.topic_names())
 
     def _needed_contents(self) -> Iterator[str]:
-        yield from (CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, MIGRATION, ELECTIONS, REASSIGNMENTS)
+        yield from (CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, MIGRATION, ELECTIONS, REASSIGNMENTS, DEFAULT_CONFIG)
         yield from (f"{BROKER_IDS}/{child}" for child in self.children(BROKER_IDS))
         for name in self.topic_names():
             yield f"{TOPICS}/{name}"

@@ -22,8 +22,9 @@ from kwalk.clusters.collect.znodes import Answer, RefusedRead, Topics, Znode, Zn
 from kwalk.clusters.fetch import errors_of_replicas
 from kwalk.clusters.lab.zookeeper import Op, Stat, ZooKeeperClient, ZooKeeperError, read_stat
 from kwalk.clusters.leader_epochs import likely_epochs, replicas_in_memory
-from kwalk.clusters.metadata import describe_log_dirs, metadata
+from kwalk.clusters.metadata import describe_log_dirs, describe_settings, metadata
 from kwalk.clusters.wire import Malformed, Reader
+from kwalk.model.kafka.snapshots.capture import SETTINGS
 
 PATIENCE = 2.0
 """Seconds that a broker has for a response."""
@@ -126,6 +127,7 @@ def _broker(place: Place, topics: Topics, assigned: Mapping[tuple[str, int], int
         names = [name for name in known.topics if topics.have(name)]
         epochs = likely_epochs(place.id, assigned, known, names)
         seen = evolve(seen, replicas=replicas_in_memory(place.port, epochs, seconds=PATIENCE))
+        seen = evolve(seen, settings=describe_settings(place.port, place.id, SETTINGS, seconds=PATIENCE))
         if place.fetches_by_id:
             seen = evolve(seen, fetches=errors_of_replicas(place.port, place.id, known, names, seconds=PATIENCE))
     return seen

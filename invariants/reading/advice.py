@@ -32,10 +32,11 @@ from kwalk.model.kafka.snapshots.at_rest import (
     offline_replicas,
     reassignment_of,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, UNCLEAN_ELECTIONS, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     brokers,
+    counts_replicas,
     each,
     epochs_ahead,
     fetches_by_topic_id,
@@ -51,6 +52,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     skips_older_versions,
 )
 from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
+from kwalk.model.kafka.snapshots.in_sync import is_refused
 from kwalk.model.kafka.snapshots.lineage import (
     KEEPING,
     Choice,
@@ -177,12 +179,16 @@ class Advice:
             kinds.DOES_NOT_ANSWER: self._of_silent,
             kinds.NO_LIVE_ISR: self._with_foreign_isr,
             kinds.RECORDS_ARE_LOST: self._of_lost_records,
+            kinds.BELOW_MIN_ISR: self._of_few_in_sync,
+            kinds.UNCLEAN_AHEAD: self._of_unclean,
             **dict.fromkeys((kinds.DELETION_WAITS, kinds.DELETION_PENDING), self._of_deletions),
             **dict.fromkeys(OF_STRAYS, self._of_left_logs),
         }
         self.topics = {**capture.topics, **({t.name: t for t in topics_of_kraft(capture)} if capture.is_kraft else {})}
         self.elsewhere = {one.subject for one in observations if one.kind is kinds.RECORDS_ELSEWHERE}
         self.alone: dict[int, list[str]] = {}
+        self.clean: set[str] = set()
+        """The partitions of which no replica outside of the ISR is elected."""
         electable = capture.electable  # no leader without a registration gets another ISR member
         for topic in capture.topics.values():
             for number, state in topic.states.items() if topic.name not in capture.deleting else ():
@@ -190,6 +196,7 @@ class Advice:
                 live = [b for b in state.isr if b in electable and b not in failed]
                 if len(live) == 1 and len(topic.partitions.get(number, ())) > 1:
                     self.alone.setdefault(live[0], []).append(f"{topic_label(topic.name)}-{number}")
+                    self.clean |= {f"{topic_label(topic.name)}-{number}"} if topic.elects_uncleanly is False else set()
 
     def kind_of(self, kind: FindingKind) -> FindingKind:
         """Return a kind with the cause and the way out of its findings in this snapshot."""
@@ -211,6 +218,8 @@ class Advice:
             disk = "see whether the ISR member's disk has failed (kafka-log-dirs.sh --describe): no election helps then"
             made = evolve(made, cause=f"{made.cause}; or a disk has failed, which no answer of a broker shows")
             made = evolve(made, way_out=f"{disk}; otherwise {made.way_out}")
+        if kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG, kinds.EMPTY_ISR):
+            made = self._with_elections(made, seen)
         if kind is kinds.EMPTY_ISR and all(self._leads_on(one) for one in seen):
             made = evolve(made, title=kinds.LEADS_WITHOUT_ISR, now=kinds.AS_THE_LEADER_KNOWS)
         if kind is kinds.OFFLINE_REPLICA and any(one.kind is kinds.OFFLINE_LOG for one in self.observations):
@@ -351,6 +360,59 @@ class Advice:
         others = f"; of others, {kind.now}" * (len(used) < len(observations))
         now = f"{listed(used[:MOST])}: the broker leads the partition, or is in its ISR{others}" if used else kind.now
         return evolve(kind, now=now, way_out=self._joined(self._of_strays(observations)))
+
+    def _of_few_in_sync(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of an ISR that is too small: who is not in it, and what else lets producers go on."""
+        down, others, short = set[int](), set[int](), list[str]()
+        for one in observations:
+            topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+            needed, replicas = is_refused(self.capture, topic, number), topic.partitions.get(number, ())
+            missing = {*replicas} - {*topic.states[number].isr}
+            down |= missing - {*self.capture.live}
+            others |= missing & {*self.capture.live}
+            short += [one.subject] * (needed is not None and len(replicas) < needed.number)
+        steps = [f"start {brokers(sorted(down))}"] if down else []
+        steps += [f"let {brokers(sorted(others))} join the ISR (see the findings about replicas)"] if others else []
+        few = each(short, "has", "have")
+        steps += [f"{listed(short)} {few} fewer replicas: add some ({REASSIGN})"] if short else []
+        lower = f"{MIN_IN_SYNC} of the topic can be lowered (kafka-configs.sh --alter)"
+        steps.append(f"if producers cannot wait, {lower}: what is acknowledged then is on the ISR only, until it grows")
+        now = kind.now.replace("acks=1 and consumers go on", kinds.HELD_BACK)
+        now = now if counts_replicas(self.capture.version) else kind.now
+        cause = kind.cause if down or others else f"{MIN_IN_SYNC} is larger than the number of replicas"
+        return evolve(kind, now=now, cause=cause, way_out="; ".join(steps), acts=kind.acts if down else Act.NONE)
+
+    def _of_unclean(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of elections outside of the ISR, which begin by themselves."""
+        unled = [one.subject for one in observations if self._has_no_member(one)]
+        led = [one.subject for one in observations if one.subject not in unled]
+        loses = "it leads, and what it lacks is lost: the others truncate their logs"
+        later = [f"once the last ISR member of {listed(led)} stops, a replica is elected: {loses}"] * bool(led)
+        later += [
+            f"as a broker starts or the controller fails over, a live replica of {listed(unled)} is elected: {loses}"
+        ] * bool(unled)
+        topics = listed(list(dict.fromkeys(topic_label(one.fields["topic"]) for one in observations)))
+        way_out = f"set {UNCLEAN_ELECTIONS} of {topics} to false (kafka-configs.sh --alter)"
+        way_out += " until the replicas are in the ISR" * bool(led)
+        first = f"bring an ISR member of {listed(unled)} back before any other broker starts" if unled else ""
+        way_out = f"{way_out}; {first}" if self.capture.live and unled else first or way_out
+        return evolve(kind, later="; ".join(later), way_out=way_out, acts=Act.START if unled else Act.NONE)
+
+    def _with_elections(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return a kind of partitions without a leader that says whether one outside of the ISR is elected."""
+        ahead = {one.subject for one in self.observations if one.kind is kinds.UNCLEAN_AHEAD}
+        named = [one.subject for one in observations if one.subject in ahead]
+        if not named:
+            return kind
+        loses = f"and then it may lose records ({kinds.UNCLEAN_AHEAD.name})"
+        until = f"it lasts, of {listed(named)}, until a broker starts or the controller fails over, {loses}"
+        return evolve(kind, later=until if len(named) == len(observations) else f"{until}; of others, {kind.later}")
+
+    def _has_no_member(self, one: Observation) -> bool:
+        """Whether neither the leader nor an ISR member of the partition of a finding runs."""
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        able, state = self.capture.electable - offline_replicas(self.capture, topic, number), topic.states[number]
+        return able.isdisjoint({state.leader, *state.isr})
 
     def _with_foreign_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of partitions without a live ISR member; Kafka elects no member that is not a replica."""
@@ -498,9 +560,13 @@ class Advice:
         names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
         if names:
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            is_false = (
+                "see that unclean.leader.election.enable is false: another replica would lead without its records"
+            )
+            is_false = "there is no leader meanwhile" if {*names} <= self.clean else is_false
             yield (
                 f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
-                "see that unclean.leader.election.enable is false: another replica would lead without its records"
+                f"{is_false}"
             )
 
     def _stopped(self, observations: Iterable[Observation], *, leaders: bool) -> set[int]:
@@ -687,6 +753,8 @@ class Advice:
             return False
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
+        if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
+            return False  # a member of the ISR that starts is elected
         if one.kind is kinds.FOREIGN_ISR and self._elects_a_replica(one):
             return False
         if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG and kind in OF_HANDS and one.fields["topic"] in own:
@@ -1243,6 +1311,8 @@ class Advice:
         So it is with each of its partitions: a broker restarts when what only its process has is saved.
         """
         bare, others = self._with_log(one)
+        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        down = {*isr} - {*self.capture.live}
         if others:
             alike = [self._with_log(other) for other in self.observations if other.kind is one.kind]
             waits = any({*bare} & {*hosts} for hosts, left in alike if not left)
@@ -1254,7 +1324,7 @@ class Advice:
         return (
             f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
-            "serve into another topic first, or start an ISR member that has its log"
+            f"serve into another topic first{', or start an ISR member that has its log' * bool(down)}"
         )
 
     def _with_log(self, one: Observation) -> tuple[list[int], list[int]]:

@@ -1201,6 +1201,36 @@ REPLICA_HAS_NO_LOG = FindingKind(
     cause="the replicas were written into the topic's znode by hand: a controller reads those of a partition that it "
     "knows when it is elected; or the broker has just started",
 )
+BELOW_MIN_ISR = FindingKind(
+    "isr-below-min-insync-replicas",
+    BROKEN,
+    "the ISR is smaller than min.insync.replicas: producers with acks=all are refused",
+    (),
+    now="producers with acks=all (the default since 3.0) get NOT_ENOUGH_REPLICAS, and try again until "
+    "delivery.timeout.ms is over; what was appended as the ISR shrank gets NOT_ENOUGH_REPLICAS_AFTER_APPEND or times "
+    "out, and a producer without enable.idempotence appends it again; acks=1 and consumers go on",
+    later="it lasts until enough replicas are in the ISR",
+    way_out="start the replicas that are down",
+    log="server.log of the leader, ERROR: The size of the current ISR … is insufficient to satisfy the min.isr "
+    "requirement of … for partition …",
+    cause="brokers are down or replicas do not follow, and the ISR has no more members to spare",
+    grep=("grep 'is insufficient to satisfy the min.isr requirement' logs/server.log*",),
+    acts=Act.START,
+)
+HELD_BACK = "acks=1 goes on, and consumers do not get what it appends meanwhile: the high watermark stays (3.7)"
+"""What min.insync.replicas does to others than producers with acks=all, from 3.7 on."""
+UNCLEAN_AHEAD = FindingKind(
+    "unclean-election-is-ahead",
+    LATENT,
+    "the controller elects a replica outside of the ISR: unclean.leader.election.enable is true",
+    (),
+    now="nothing else than what other findings say",
+    later="",
+    way_out="",
+    log="none: kafka-topics.sh --describe shows a leader that was not under Isr before",
+    cause="unclean.leader.election.enable is true for the topic or for the brokers, and the ISR has no other live "
+    "member",
+)
 CATCHING_UP = FindingKind(
     "catching-up",
     NOTE,
@@ -1358,6 +1388,7 @@ KINDS = (
     NO_LIVE_ISR,
     NO_LIVE_REPLICA,
     NUMBER_MISSING,
+    BELOW_MIN_ISR,
     LEADER_REFUSES,
     LEADER_REFUSES_MIXED,
     LEADER_REFUSES_IN_MEMORY,
@@ -1386,6 +1417,7 @@ KINDS = (
     REQUEST_WAITS,
     WITHOUT_STATE_SERVED,
     STATE_IS_LOST,
+    UNCLEAN_AHEAD,
     MIGRATION_UNSAFE,
     MIGRATION_NOT_SHOWN,
     CONTROLLER_EPOCH_BEHIND,

@@ -25,6 +25,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import (
+    MIN_IN_SYNC,
     Broker,
     Capture,
     CapturedMetadata,
@@ -60,6 +61,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
+from kwalk.model.kafka.snapshots.in_sync import elects_outsiders, is_refused
 from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
@@ -747,7 +749,7 @@ class Findings:
         return self._observed(kinds.NO_LIVE_ISR, place, text)
 
     def _of_failed_disks(self, place: _Place, unserved: bool) -> Iterator[Observation]:
-        """A replica on a failed disk of a partition that has a leader."""
+        """A replica on a failed disk of a partition that has a leader; and what else its ISR means."""
         known = enumerate(place.observed.situation.brokers)
         failed = [place.observed.brokers[number] for number, one in known if one.offline]
         if failed and not unserved:
@@ -756,6 +758,18 @@ class Findings:
         repeated = place.topic.states[place.partition].repeated if place.partition in place.topic.states else ()
         if repeated:
             yield self._observed(kinds.ISR_REPEATS, place, f"the ISR names {brokers(repeated)} more than once")
+        yield from self._of_settings(place, unserved)
+
+    def _of_settings(self, place: _Place, unserved: bool) -> Iterator[Observation]:
+        """What min.insync.replicas and unclean.leader.election.enable make of the ISR."""
+        topic, number = place.topic, place.partition
+        needed = None if unserved or _has_no_live_leader(place) else is_refused(self.capture, topic, number)
+        if needed is not None:
+            text = f"{_isr(place)}; {MIN_IN_SYNC} {needed.owner} is {needed.number}{USED_FOR.get(topic.name, '')}"
+            yield evolve(self._observed(kinds.BELOW_MIN_ISR, place, text), certain=needed.certain)
+        if outsiders := elects_outsiders(self.capture, topic, number):
+            one = self._observed(kinds.UNCLEAN_AHEAD, place, f"{_isr(place)}; it may elect {brokers(outsiders, 'or')}")
+            yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, outsiders))})
 
     def _of_other_lineages(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         """Logs of other topics: in the ISR, on brokers that are down, and logs that any topic of the name takes."""

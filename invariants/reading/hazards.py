@@ -163,6 +163,11 @@ HAZARDS = (
         Act.START,
         "copy the directory of {} on broker {broker} that it would delete",
     ),
+    Hazard(
+        (kinds.UNCLEAN_AHEAD,),
+        Act.ANY,
+        "see to {}, of which a replica outside of the ISR is elected by itself (unclean.leader.election.enable)",
+    ),
     Hazard((kinds.DISK_OF_ANOTHER,), Act.START, "see to the log directory of {} that is another's"),
     Hazard((kinds.IN_KRAFT_MODE,), Act.START, "set {} back to ZooKeeper mode"),
     Hazard((kinds.GARBLED_ID,), Act.START, GARBLED),

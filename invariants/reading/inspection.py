@@ -19,6 +19,7 @@ from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, not_shown, sent_id, unseen
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
+from kwalk.model.kafka.snapshots.in_sync import refusals
 from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
 
 AGREEMENT = "Topic ids agree, every partition is served, and nothing is left over."
@@ -75,6 +76,10 @@ def _notes(capture: Capture) -> Iterator[str]:
     unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
+    stopped: dict[str, list[int]] = {}
+    for number in capture.live:
+        stopped.setdefault(refusals(capture, (number,)), []).append(number)
+    yield from (f"A stop or restart of {brokers(found, 'or')}: {text}." for text, found in stopped.items() if text)
     yield from unseen(capture)
 
 

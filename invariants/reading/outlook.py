@@ -54,7 +54,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     replicas_without_log,
     without_logs,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_capture, topic_label
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
@@ -68,7 +68,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
-from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members
+from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members, latest_logs
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -230,7 +230,19 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             f"The next controller does what {listed(waiting)} requests, and plans do not look at requests. Delete the "
             "znode, or let a controller handle it, and take another snapshot."
         )
-    return problem_of(capture, inspection)
+    return _with_clean_elections(capture, inspection)
+
+
+def _with_clean_elections(capture: Capture, inspection: Inspection) -> Problem:
+    """Return the problem of an operator who first forbids elections outside of the ISR, if a broker runs to ask."""
+    damaged = (capture.topics.get(name) for name in damaged_topics(capture, inspection))
+    unclean = [topic for topic in damaged if topic is not None and topic.elects_uncleanly]
+    if not unclean or not capture.live:
+        return problem_of(capture, inspection)
+    clean = {topic.name: evolve(topic, elects_uncleanly=False) for topic in unclean}
+    names = listed([topic_label(topic.name) for topic in unclean])
+    premise = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
+    return problem_of(evolve(capture, topics={**capture.topics, **clean}), inspection, premise)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
@@ -309,14 +321,20 @@ def first_modelled(capture: Capture, names: Iterable[str]) -> tuple[Topic | None
     return next((one for one in topics if one.name not in left), None), sentences
 
 
-def problem_of(capture: Capture, inspection: Inspection | None = None) -> Problem:
-    """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once."""
+def problem_of(capture: Capture, inspection: Inspection | None = None, premise: str = "") -> Problem:
+    """Return the problem of repairing a captured cluster: its damaged topics, each kind of situation once.
+
+    Args:
+        capture: the capture.
+        inspection: what was found in it; it is inspected if that is not given.
+        premise: the condition under which the capture shows what is so.
+    """
     found = inspection or inspect_capture(capture)
     groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(_of_lost_topics(found), _marked(capture))
+    common = _joined(premise, _of_lost_topics(found), _marked(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
@@ -344,7 +362,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None) -> Proble
         *_later(first, parts),
         *_for_good(first, parts, common),
         *_other_choices(capture, first, groups, left, common),
-        *_with_losses(first, parts, common),
+        *_with_losses(capture, first, parts, common),
     )
     return evolve(first, alternatives=alternatives)
 
@@ -505,7 +523,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
         yield evolve(left, premise=premise, is_for_later=is_short, is_last_resort=not is_short)
 
 
-def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:
+def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
 
     A broker that is down and has them would save them: then only the operator for whom it is gone for good asks, and
@@ -515,9 +533,13 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
         members = {b for part in parts for b in _isr(part.observed)}
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
-        kept = tuple(one for one in first.procedures if one.name not in saving | empty)
+        worse = {f"{START_BROKER}{b}" for b in _outdone(capture, parts)}
+        kept = tuple(one for one in first.procedures if one.name not in saving | empty | worse)
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
         yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
+        gone = _named(first, START_BROKER) & saving
+        if gone and gone != _named(first, START_BROKER):  # others that are down can start, and be elected
+            yield evolve(left, premise=_joined(first.premise, f"{_gone(gone)}, and {WITH_LOSSES}"), instead_of=gone)
         for begin in GONE:
             given_up = _named(first, begin)
             if given_up:
@@ -525,6 +547,18 @@ def _with_losses(first: Problem, parts: Iterable[ClusterPart], common: str) -> I
                 left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
+
+
+def _outdone(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
+    """Return the replicas that must not be elected in the place of an ISR: another one's log ends later."""
+    found = set[int]()
+    for part in parts:
+        known, number = part.observed.situation.brokers, part.partitions[0]
+        if not any(one.in_isr and one.alive for one in known):
+            others = {*part.topic.partitions.get(number, ())} - {*_isr(part.observed)}
+            logs = {b: log for b in others if (log := capture.directory(b, part.topic.name, number))}
+            found |= logs.keys() - {*latest_logs(logs, part.topic)}
+    return found
 
 
 def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:

@@ -120,6 +120,7 @@ class WhatIf:
         moves: for each world of the problem, the moves.
         success: what it does to parts, named {}, in which all claims hold afterwards, and did not before.
         always: whether that is said where all claims held before, too.
+        besides: what it does that no world has, such as what is so until it is over; empty if there is nothing.
     """
 
     title: str
@@ -127,6 +128,7 @@ class WhatIf:
     moves: tuple[tuple[Move, ...], ...]
     success: str = "repairs {}"
     always: bool = False
+    besides: str = ""
 
 
 @frozen

@@ -73,7 +73,9 @@ def _events(outlook: Outlook) -> Iterator[str]:
     for what_if, outcomes in by_event.items():
         parts = listed([outlook.problem.worlds[number].name for number in outcomes], PLACES)
         nothing = f"nothing changes for {parts}" if outlook.problem.left_out else "nothing changes"
-        effects = tuple(_effects(outlook, what_if, outcomes)) or (nothing,)
+        besides = (what_if.besides,) * bool(what_if.besides)
+        nothing = nothing.replace("nothing", "nothing else") if besides else nothing
+        effects = (*besides, *(tuple(_effects(outlook, what_if, outcomes)) or (nothing,)))
         alike.setdefault(effects, []).append((what_if.title, what_if.likelihood))
     for effects, titles in alike.items():
         likelihoods = dict.fromkeys(likelihood for _, likelihood in titles)

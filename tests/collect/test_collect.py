@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.clusters import fetch
 from kwalk.clusters.collect import collect as module
 from kwalk.clusters.collect.collect import CollectOptions, LogPlace, collect, log_place, plaintext_endpoint
-from kwalk.clusters.collect.znodes import LEFT_OUT, Topics, Znodes
+from kwalk.clusters.collect.znodes import DEFAULT_CONFIG, LEFT_OUT, Topics, Znodes
 from kwalk.clusters.metadata import STORAGE_ERROR, Metadata, PartitionMetadata, TopicMetadata
 from kwalk.clusters.wire import Malformed, new_topic_id
 from kwalk.invariants.reading.inspection import inspect_capture
@@ -21,6 +21,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Directory,
     LogRoot,
     MigrationNode,
+    Settings,
     read_capture,
 )
 from kwalk.model.language import UsageError
@@ -82,7 +83,8 @@ def without_lineage(capture):
 
     return evolve(
         capture,
-        topics={name: evolve(topic, changed=None, cleanup_policy=None) for name, topic in capture.topics.items()},
+        topics={n: evolve(one, changed=None, cleanup_policy=None, settings=None) for n, one in capture.topics.items()},
+        default_settings=None,
         brokers={number: stripped(broker) for number, broker in capture.brokers.items()},
     )
 
@@ -93,6 +95,38 @@ def log_dirs(monkeypatch):
     named = {f"broker-{number}": {"/data/logs": 0} for number in (1, 2, 3)}
     monkeypatch.setattr(module, "describe_log_dirs", lambda port, *, host, seconds: named[host])
     return named
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch):
+    """The settings that brokers answer with, by host: unless a test says otherwise, no broker lets the client ask."""
+    named = {}
+    answer = lambda port, broker, names, *, host, seconds: named.get(host)  # noqa: E731
+    monkeypatch.setattr(module, "describe_settings", answer)
+    return named
+
+
+def test_settings_of_topics_and_of_all_brokers_and_of_each_are_collected(shown, monkeypatch, settings):
+    """What is no value of a setting makes all that the configuration says unknown."""
+    monkeypatch.setattr(module, "metadata", lambda port, *, host, with_ids, seconds: ANSWER)
+    zk = zookeeper_of(shown)
+    zk.put("/config/topics/t", {"config": {"min.insync.replicas": "2", "retention.ms": SECRET}})
+    zk.put("/config/brokers/<default>", {"config": {"unclean.leader.election.enable": "True"}})
+    settings["broker-1"] = {"min.insync.replicas": "1", "unclean.leader.election.enable": "false"}
+    settings["broker-2"] = {"min.insync.replicas": "many"}
+    found = collect(zk, CollectOptions("2.8.2"))
+    written = {number: broker["settings"] for number, broker in found.document["brokers"].items()}
+    assert written == {
+        "1": {"min.insync.replicas": 1, "unclean.leader.election.enable": False},
+        "2": None,
+        "3": None,
+    }
+    assert found.document["topics"]["t"]["settings"] == {"min.insync.replicas": 2}
+    assert found.document["default_settings"] == {"unclean.leader.election.enable": True}
+    assert SECRET not in found.text
+    capture = collected(found)
+    assert capture.topics["t"].settings == Settings(min_insync_replicas=2)
+    assert capture.topics["t"].elects_uncleanly is capture.brokers[capture.controller].settings.unclean_elections
 
 
 @pytest.fixture(autouse=True)
@@ -230,7 +264,7 @@ def test_only_the_znodes_that_are_needed_are_read_and_no_secret_is_in_the_snapsh
     zk = zookeeper_of(shown)
     found = collect(zk, evolve(NO_CACHES, logs=places(log_folders(shown, tmp_path))))
     allowed = ("/brokers/ids", "/brokers/topics", "/config/topics", "/admin/delete_topics", "/controller", "/cluster")
-    allowed += ("/migration", "/admin/preferred_replica_election", "/admin/reassign_partitions")
+    allowed += ("/migration", "/admin/preferred_replica_election", "/admin/reassign_partitions", DEFAULT_CONFIG)
     assert [path for path in zk.asked if not path.startswith(allowed)] == []
     assert SECRET not in found.text
 

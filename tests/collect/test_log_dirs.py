@@ -8,8 +8,9 @@ import threading
 
 import pytest
 
-from kwalk.clusters.metadata import STORAGE_ERROR, describe_log_dirs
+from kwalk.clusters.metadata import STORAGE_ERROR, describe_log_dirs, describe_settings
 from kwalk.clusters.wire import Malformed, array, framed, int8, int16, int32, int64, read_frame, string
+from kwalk.model.kafka.snapshots.capture import SETTINGS
 
 
 @pytest.fixture
@@ -55,3 +56,24 @@ def test_an_answer_of_what_is_no_broker_is_malformed(broker, answer):
 def test_a_broker_that_does_not_know_the_request_closes_the_connection(broker):
     with pytest.raises(ConnectionError):
         describe_log_dirs(broker(None)[0])
+
+
+def setting(name: str, value: str | None) -> bytes:
+    synonym = string(name) + string(value) + int8(4)
+    return string(name) + string(value) + int8(0) + int8(4) + int8(0) + array([synonym])
+
+
+def test_a_broker_says_which_settings_it_uses(broker):
+    found = [setting("min.insync.replicas", "2"), setting("unclean.leader.election.enable", None)]
+    port, requests = broker(int32(0) + array([int16(0) + string(None) + int8(4) + string("7") + array(found)]))
+    assert describe_settings(port, 7, SETTINGS) == {"min.insync.replicas": "2"}
+    resource = int8(4) + string("7") + array(map(string, SETTINGS))
+    key, version, _ = struct.unpack(">hhi", requests[0][:8])
+    assert (key, version, requests[0][8:]) == (32, 1, string("kwalk") + array([resource]) + int8(0))
+
+
+def test_a_broker_that_does_not_let_a_client_ask_leaves_its_settings_unknown(broker):
+    refused = int16(31) + string("Cluster authorization failed.") + int8(4) + string("7") + array([])
+    assert describe_settings(broker(int32(0) + array([refused]))[0], 7, SETTINGS) is None
+    with pytest.raises(Malformed):
+        describe_settings(broker(int32(0) + array([]))[0], 7, SETTINGS)

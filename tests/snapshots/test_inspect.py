@@ -560,8 +560,23 @@ def too_many_brokers(capture: Capture) -> None:
     topic(capture)["znode"]["partitions"]["0"] = list(range(1, 10))
 
 
+def isr_is_too_small(capture: Capture) -> None:
+    """Broker 3 lags behind, and the topic wants three replicas in the ISR."""
+    topic(capture)["settings"] = {"min.insync.replicas": 3}
+    topic(capture)["partition_state"]["0"]["isr"] = [1, 2]
+
+
+def follower_may_be_elected(capture: Capture) -> None:
+    """Only one replica is in the ISR, and the controller may elect the others."""
+    topic(capture)["settings"] = {"unclean.leader.election.enable": True}
+    state = topic(capture)["partition_state"]["0"]
+    state["isr"] = [state["leader"]]
+
+
 DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_is_stuck: {"leader-does-not-lead": ["t-0"]},
+    isr_is_too_small: {"isr-below-min-insync-replicas": ["t-0"], "catching-up": ["t-0"]},
+    follower_may_be_elected: {"unclean-election-is-ahead": ["t-0"], "catching-up": ["t-0"]},
     leader_ignores_its_state: {"leader-ignores-its-state": ["t-0"]},
     leader_refuses: {"leader-refuses-topic-id": ["t-0", "t-1"]},
     leader_refuses_mixed: {"leader-refuses-mixed-topic-ids": ["t-0"]},

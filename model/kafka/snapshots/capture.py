@@ -108,6 +108,8 @@ OFFSET_OUT_OF_RANGE, INCONSISTENT_TOPIC_ID = 1, 103
 
 METADATA_LOG = "__cluster_metadata-0"
 """The directory of KRaft's metadata log, which is not read: brokers before 3.3.2 let a topic have its name."""
+MIN_IN_SYNC, UNCLEAN_ELECTIONS = SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable")
+"""The settings that decide whether acks=all is served, and who is elected."""
 COMPACTED = ("__consumer_offsets", "__transaction_state")
 """The topics that Kafka creates, and has compacted (GroupCoordinator.offsetsTopicConfigs)."""
 ZNODE_FIELDS = {"version", "partitions", "adding_replicas", "removing_replicas", "topic_id"}
@@ -254,6 +256,14 @@ class MovingReplicas:
 
 
 @frozen
+class Settings:
+    """What a configuration says about acknowledgements and elections; None where it leaves it to others."""
+
+    min_insync_replicas: int | None = None
+    unclean_elections: bool | None = None
+
+
+@frozen
 class Topic:
     """The znode of a topic: its partitions' replicas, its topic id (None if it has none), and the states.
 
@@ -262,6 +272,8 @@ class Topic:
     capture lacks them. `moving` are the partitions whose replicas are being reassigned. `cleanup_policy` is that of the
     topic's configuration, "default" where it has none, None if it was not read. `repeated` names what the replicas of
     a partition have twice, `unassigned` the partitions to which the znode gives no replica: `partitions` lacks them.
+    `settings` are those of its own configuration, None if it was not read. `elects_uncleanly` says whether the
+    controller elects replicas outside of the ISR, by the topic's configuration or its own; None if it is not known.
     """
 
     name: str
@@ -276,6 +288,8 @@ class Topic:
     cleanup_policy: str | None = None
     repeated: Mapping[int, tuple[int, ...]] = field(factory=dict)
     unassigned: tuple[int, ...] = ()
+    settings: Settings | None = None
+    elects_uncleanly: bool | None = None
 
     @property
     def is_compacted(self) -> bool:
@@ -350,7 +364,8 @@ class Broker:
     paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
     them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as a log does
     that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known. `replicas`
-    are those that it has in memory, None for one of which no controller has told it since it started.
+    are those that it has in memory, None for one of which no controller has told it since it started. `settings` are
+    what it uses where topics have none, None if it does not say.
     """
 
     id: int
@@ -368,6 +383,7 @@ class Broker:
     agreeing: frozenset[tuple[str, int]] = frozenset()
     refusing: frozenset[tuple[str, int]] = frozenset()
     replicas: Mapping[tuple[str, int], CapturedReplica | None] = field(factory=dict)
+    settings: Settings | None = None
 
     def leads(self, topic: str, partition: int) -> bool:
         """Whether it leads a partition, as it says or, if it was not asked, as it answers clients."""
@@ -443,7 +459,8 @@ class Capture:
     is older than what ZooKeeper has; `shows_migration` and `shows_cluster_id` say whether /migration and /cluster/id
     were looked for. `patterns` are those of the topics that were taken, all if there are none. `quorum_epoch` is the
     epoch of KRaft's controller in /controller. `elections` and `reassignments` are the partitions that clients have
-    requested them for, in /admin/preferred_replica_election and /admin/reassign_partitions.
+    requested them for, in /admin/preferred_replica_election and /admin/reassign_partitions. `default_settings` are
+    those of all brokers, in /config/brokers/<default>, None if they were not read.
     """
 
     version: str
@@ -467,6 +484,7 @@ class Capture:
     shows_cluster_id: bool = False
     elections: frozenset[tuple[str, int]] = frozenset()
     reassignments: frozenset[tuple[str, int]] = frozenset()
+    default_settings: Settings | None = None
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -624,11 +642,12 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     if image is not None and (older := _older(image, migration, topics, quorum_epoch)):
         contradictions.append(older)
         image = None
+    defaults = _settings(document.maybe("default_settings"))
     return Capture(
         version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=topics,
+        topics=_with_elections(topics, None if active is None else brokers[active], defaults),
         brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
@@ -645,6 +664,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         image=image,
         shows_migration="migration" in dict(document.fields()),
         shows_cluster_id="cluster_id" in dict(document.fields()),
+        default_settings=defaults,
         patterns=() if document.maybe("taken").missing else _names(document.field("taken").maybe("topics")),
     )
 
@@ -824,6 +844,29 @@ def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     return evolve(broker, directories=found) if known else broker
 
 
+def _with_elections(
+    topics: Mapping[str, Topic], controller: Broker | None, defaults: Settings | None
+) -> dict[str, Topic]:
+    """Return topics that say who is elected: by their own configuration, else by the controller's or all brokers'.
+
+    Kafka: ZkPartitionStateMachine.collectUncleanLeaderElectionState.
+    """
+    others = (controller.settings if controller else None) or defaults or Settings()
+    found = dict(topics)
+    for name, topic in topics.items():
+        if topic.settings is not None:
+            own = topic.settings.unclean_elections
+            found[name] = evolve(topic, elects_uncleanly=others.unclean_elections if own is None else own)
+    return found
+
+
+def _settings(node: JsonNode) -> Settings | None:
+    if node.missing:
+        return None
+    least, unclean = node.maybe(MIN_IN_SYNC), node.maybe(UNCLEAN_ELECTIONS)
+    return Settings(None if least.missing else least.number(1, INT32), None if unclean.missing else unclean.flag())
+
+
 def _names(node: JsonNode) -> tuple[str, ...]:
     return () if node.missing else tuple(item.text() for item in node.items())
 
@@ -881,6 +924,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
         unassigned=tuple(unassigned),
+        settings=_settings(node.maybe("settings")),
     )
 
 
@@ -942,6 +986,7 @@ class _Caches:
             agreeing=_answered_with(OFFSET_OUT_OF_RANGE, node),
             refusing=_answered_with(INCONSISTENT_TOPIC_ID, node),
             replicas=_replicas(node.maybe("replicas")),
+            settings=_settings(node.maybe("settings")),
         )
 
     def _cache(self, node: JsonNode, number: int) -> MetadataCache:

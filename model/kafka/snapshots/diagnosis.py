@@ -460,6 +460,16 @@ def skips_older_versions(version: str) -> bool:
     return bool(flags_of(version)[SKIPS_OLDER_PARTITION_EPOCHS.name])
 
 
+def counts_replicas(version: str) -> bool:
+    """Whether min.insync.replicas holds up the high watermark, and never asks for more than there are (KIP-966, 3.7).
+
+    On 3.9.0 a consumer does not get what acks=1 appends below it, on 3.6.2 it does.
+
+    Kafka: Partition.maybeIncrementLeaderHW, effectiveMinIsr.
+    """
+    return tuple(map(int, version.split(".")[:2])) >= (3, 7)
+
+
 def refused_at_start(capture: Capture, topic: Topic) -> tuple[int, ...]:
     """Return the brokers that run and have refused the first request about a log, which then is offline.
 

@@ -27,6 +27,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     sentence,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
+from kwalk.model.kafka.snapshots.in_sync import refusals, served_with
 from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
@@ -370,10 +371,14 @@ class Catalogue:
         loss = "and the other replicas would lose their records" if any(needed) else "without the records"
         return f"{unseen} have its logs (ls LOG_DIR); with empty ones it must not start: it would lead, {loss}"
 
+    def _may_elect_uncleanly(self, topic: Topic) -> bool:
+        """Whether the controller may elect a replica of a topic that is not in the ISR."""
+        return topic.elects_uncleanly is not False and topic.name not in self.capture.deleting
+
     def _elected_uncleanly(self, broker: int) -> Iterator[str]:
         """Yield the partitions of which a broker would be the first live replica, and is no ISR member."""
         for topic in self.capture.topics.values():
-            for number, state in topic.states.items() if topic.name not in self.capture.deleting else ():
+            for number, state in topic.states.items() if self._may_elect_uncleanly(topic) else ():
                 replicas = topic.partitions.get(number, ())
                 if broker in replicas and broker not in state.isr and self._online(topic, number).isdisjoint(replicas):
                     yield f"{topic_label(topic.name)}-{number}"
@@ -400,7 +405,7 @@ class Catalogue:
             commands=(*STOP, *START, "# on each of them" if not one else f"# on broker {brokers[0]}"),
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
-            risk="while one is down, partitions have one replica less",
+            risk="while one is down, partitions have one replica less" + self._refused(brokers),
         )
 
     def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
@@ -434,6 +439,7 @@ class Catalogue:
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk=("while it is down, partitions have one replica less; " if is_up else "")
+            + self._refused(brokers if is_up else (), "{}; ")
             + f"{topic_label(topic.name)} may have no leader until the last of them has started; " * (not one)
             + "the log then takes the id that the controller sends; leave leader-epoch-checkpoint in place",
             starts=frozenset() if is_up else frozenset(map(str, brokers)),
@@ -482,7 +488,8 @@ class Catalogue:
             before=lambda started: listed([*what, self._others_up(started, (broker,))]),
             after=REST,
             risk=f"{'the topic begins with empty logs' if is_begun else copies}; " * bool(named(others))
-            + "records in these directories are no longer served; keep the backup as long as they may be needed",
+            + "records in these directories are no longer served; keep the backup as long as they may be needed"
+            + self._refused((broker,) if is_up else ()),
             starts=frozenset() if is_up else frozenset({str(broker)}),
         )
 
@@ -515,7 +522,8 @@ class Catalogue:
             before=lambda started: f"the records of {away} are not wanted; {self._others_up(started, brokers)}",
             after=REST,
             risk="records in these directories are no longer served; keep the backup as long as they may be needed"
-            + "".join(self._unserved_while(live, topic)),
+            + "".join(self._unserved_while(live, topic))
+            + self._refused(live, at_once=True),
             starts=frozenset(str(b) for b in brokers if b not in live),
         )
 
@@ -539,12 +547,17 @@ class Catalogue:
         others = f"no broker but {listed(down, 'or')} is down" if down else "no other broker is down"
         return others + f"; unclean.leader.election.enable is false for {listed(alone)}" * bool(alone)
 
+    def _refused(self, stopped: Collection[int], text: str = "; {}", *, at_once: bool = False) -> str:
+        """Return which partitions refuse acks=all while brokers are stopped, in a text; empty if none does."""
+        found = refusals(self.capture, stopped, at_once=at_once)
+        return found and text.format(found)
+
     def _led_alone(self, stopped: Sequence[int]) -> list[str]:
         """Return the partitions of which one of some brokers is the only live ISR member, beside live replicas."""
         known = [
             (f"{topic_label(topic.name)}-{n}", self._online(topic, n), topic.partitions.get(n, ()), state.isr)
             for topic in self.capture.topics.values()
-            for n, state in (topic.states.items() if topic.name not in self.capture.deleting else ())
+            for n, state in (topic.states.items() if self._may_elect_uncleanly(topic) else ())
         ]
         return [
             name
@@ -606,7 +619,7 @@ class Catalogue:
             f"meta.properties, a new container); no other process has the id {earlier}",
             after=REST,
             risk=f"if broker {earlier} comes back with a disk of its own, two brokers have one id: the later one does "
-            "not start",
+            "not start" + self._refused((broker,)),
             starts=frozenset({str(earlier)}),
         )
 
@@ -638,7 +651,7 @@ class Catalogue:
             before=f"the disk of broker {broker} was that of broker {earlier}; no other process has the id {earlier}; "
             "NEW_LOG_DIR is empty, without meta.properties",
             after=REST,
-            risk=f"until both have started, what broker {broker} has has one replica less",
+            risk=f"until both have started, what broker {broker} has has one replica less" + self._refused((broker,)),
             starts=frozenset({str(earlier)}),
         )
 
@@ -688,7 +701,8 @@ class Catalogue:
                     *(f"the first live replica of {label}-{n} becomes its leader" for n in orders.keys() - live.keys()),
                     "records that a new leader lacks are lost",
                 )
-            ),
+            )
+            + self._refused(stopped, at_once=True),
             starts=frozenset(map(str, first)),
         )
 
@@ -770,7 +784,8 @@ class Catalogue:
             after=REST,
             risk="with an empty disk in its place, the broker leads with empty logs, and the records are lost"
             if self._is_needed(broker)
-            else "records that the leaders lack are truncated there: after an unclean election copy the logs before",
+            else "records that the leaders lack are truncated there: after an unclean election copy the logs before"
+            + self._refused((broker,)),
         )
 
     def _replace_failed_disk(self, broker: int) -> Procedure:
@@ -791,7 +806,8 @@ class Catalogue:
             "log directory",
             after=REST,
             risk="the logs that the disk had are given up: "
-            + (f"broker {broker} leads with empty ones" if needed else f"broker {broker} copies those of the leaders"),
+            + (f"broker {broker} leads with empty ones" if needed else f"broker {broker} copies those of the leaders")
+            + self._refused((broker,)),
         )
 
     def _is_needed(self, broker: int) -> bool:
@@ -916,10 +932,18 @@ class Catalogue:
 
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
-        return self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
+        found = self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
+        return evolve(found, besides=served_with(self.capture, broker))
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
-        return self._what_if(title, likelihood, lambda part: (end(part, broker), _start(part, broker)))
+        def moves(part: ClusterPart) -> tuple[Move, ...]:
+            ended, fails_over = end(part, broker), self.capture.live and broker == self.capture.controller
+            if ended.is_nothing and fails_over:  # its log is on a failed disk, and its world has another controller
+                ended = Move((("delete_controller()",),))
+            return ended, _start(part, broker)
+
+        found = self._what_if(title, likelihood, moves)
+        return evolve(found, besides=refusals(self.capture, (broker,)))
 
     def _rolling(self, live: Collection[int], title: str) -> list[WhatIf]:
         """Return the restart of live brokers in each order that the brokers of a part can have."""
@@ -932,7 +956,8 @@ class Catalogue:
             )
             for way in ways
         )
-        return [WhatIf(title, ROUTINE, each) for each in moves if live]
+        refused = refusals(self.capture, live)
+        return [WhatIf(title, ROUTINE, each, besides=refused) for each in moves if live]
 
     def deletion(self) -> WhatIf:
         """Return the deletion of a topic; the worlds have it."""

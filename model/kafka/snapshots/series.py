@@ -84,6 +84,7 @@ from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.state import Cluster, Replica
 from kwalk.model.kafka.versions import FINE
 from kwalk.model.kafka.versions.deletion import CLEAR_SM_ON_REMOVE
+from kwalk.model.kafka.versions.grain import UNCLEAN_ELECTION
 from kwalk.model.kafka.versions.records import TOPICS_HAVE_IDS
 from kwalk.model.kafka.zookeeper import kafka_zk_client, sessions
 from kwalk.model.kafka.zookeeper.znodes import Assignment, ReplicaOrder
@@ -434,6 +435,7 @@ UNSEEN = (
 )
 
 
+CLEAN = "elections of replicas outside of the ISR (no snapshot shows unclean.leader.election.enable, or it changes)"
 UNTRIED = (
     "a broker that crashes in the middle of a controlled shutdown",
     "operators who put partition.metadata back, or who removed it before the first snapshot",
@@ -484,6 +486,12 @@ class Captures:
     def topics(self) -> list[Topic]:
         """The topic in every capture that has it."""
         return [c.topics[self.topic] for c in self.captures if self.topic in c.topics]
+
+    @property
+    def elects_uncleanly(self) -> bool | None:
+        """Whether replicas outside of the ISR are elected; None if a capture does not show it, or two differ."""
+        shown = {topic.elects_uncleanly for topic in self.topics}
+        return shown.pop() if len(shown) == 1 else None
 
 
 def read_series(
@@ -649,7 +657,7 @@ def _migrating_series(series: Captures, scope: Scope) -> Series:
 def _series_within(series: Captures, scope: Scope) -> Series:
     start = _start(series, scope)
     numbering = _numbering(series, scope, start)
-    logs = _logs(series, numbering)
+    logs, unclean = _logs(series, numbering), (CLEAN,) if series.elects_uncleanly is None else ()
     return Series(
         name=numbering.name + (f", created again after {series.names[0]}" if series.life else ""),
         bounds=_bounds(series, scope, numbering, created=_created(series, scope, begun=start is not None)),
@@ -663,7 +671,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         initial=_initial(series, scope, start, numbering),
         waypoints=tuple(_waypoints(series, scope, numbering)),
         variant=series.first.version,
-        flags={**SERIES_FLAGS, **scope.flags},
+        flags={**SERIES_FLAGS, **scope.flags, **({UNCLEAN_ELECTION.name: True} if series.elects_uncleanly else {})},
         events=EVENTS,
         prompt=PROMPT | migrating.PROMPT if scope.migrates else PROMPT,
         slow=SLOW,
@@ -673,7 +681,7 @@ def _series_within(series: Captures, scope: Scope) -> Series:
         common=COMMON,
         event_counters=EVENT_COUNTERS | migrating.COUNTERS if scope.migrates else EVENT_COUNTERS,
         facts=(*_facts(series, scope, numbering, start), *ASSUMED, *([migrating.ASSUMED] if scope.migrates else [])),
-        untried=(*UNTRIED, *migrating.UNTRIED) if scope.migrates else UNTRIED,
+        untried=(*unclean, *UNTRIED, *migrating.UNTRIED) if scope.migrates else (*unclean, *UNTRIED),
         logs=logs.logs if logs else (),
         log_limits=logs.limits if logs else (),
         log_counts=logs.counts if logs else None,

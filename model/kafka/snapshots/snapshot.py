@@ -111,7 +111,7 @@ def _reading(
         labels=_labels(focus, ids),
         initial=_either_memory(inferred) if memory_is_uncertain(inferred) else certain,
         variant=inferred.capture.version,
-        flags=FLAGS,
+        flags={**FLAGS, "unclean_election": True} if focus.topic.elects_uncleanly else FLAGS,
         facts=(
             _headline(inferred.capture),
             *unseen(inferred.capture),

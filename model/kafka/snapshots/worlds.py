@@ -191,6 +191,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "isr_changes": "between requests",
             "metadata_caches": False,
             "state_versions": part.versions_may_be_lower,
+            "unclean_election": bool(part.topic.elects_uncleanly),
         },
         labels={
             BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
@@ -307,7 +308,14 @@ def world_of(
         counters=COUNTERS,
         ranked=_epochs(model),
         distances=(1, EPOCH_DISTANCE) if part.is_behind else (),
-        kind=(situation.release, len(numbers), needs, len(model.leaves), _shape(part)),
+        kind=(
+            situation.release,
+            len(numbers),
+            needs,
+            len(model.leaves),
+            _shape(part),
+            bool(part.topic.elects_uncleanly),
+        ),
     )
 
 
