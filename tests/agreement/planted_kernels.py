@@ -9,7 +9,7 @@ from attrs import evolve
 
 from kwalk.model.language import Kind
 from kwalk.model.language.lift import ConditionKind
-from kwalk.search.kernel.compile import compiler, functions
+from kwalk.search.kernel.compile import cache, compilation, compiler, functions
 from kwalk.search.kernel.compile.functions import Writer
 from kwalk.search.spark.exhaustive import search as levels
 
@@ -20,13 +20,13 @@ def _writes(change: Callable[..., object]) -> Plant:
     """A kernel of other actions than those of the lifted model: `change` replaces one by one."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
-        honest = functions.units_of
+        honest = compilation.units_of
 
         def units_of(lifted, layout, **options):
             actions = tuple(change(action, lifted.terms) or action for action in lifted.actions)
             return honest(evolve(lifted, actions=actions), layout, **options)
 
-        patch.setattr(functions, "units_of", units_of)
+        patch.setattr(compilation, "units_of", units_of)
 
     return plant
 
@@ -112,6 +112,6 @@ PLANTED: dict[str, Plant] = {
 @pytest.fixture
 def without_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Kernels are neither read from the cache nor saved there."""
-    monkeypatch.setattr(compiler, "load", lambda key: None)
-    monkeypatch.setattr(compiler, "save", lambda key, code: None)
+    monkeypatch.setattr(cache, "load", lambda key: None)
+    monkeypatch.setattr(compilation, "save", lambda cpu, code: None)
     return None

@@ -35,7 +35,7 @@ from kwalk.search.base.progress import silent
 from kwalk.search.exhaustive.first_firings import FirstFirings
 from kwalk.search.exhaustive.search import exhaust
 from kwalk.search.kernel import sampling
-from kwalk.search.kernel.compile import compiler
+from kwalk.search.kernel.compile import cache, compilation
 from kwalk.search.kernel.compile.compiler import fast_kernel_for
 from kwalk.search.kernel.python_comparison import EngineDisagreement
 from kwalk.search.kernel.sampling import FIRST, PER_DOUBLING, candidates
@@ -314,8 +314,8 @@ def test_candidates_are_the_first_visits_and_then_ever_fewer_of_the_later_ones()
 @pytest.mark.parametrize("command", [("exhaust",), ("walk", "--walks", 50), ("check", "--seconds", 6), ("prove",)])
 def test_the_command_ends_with_70_and_a_bundle_that_reproduces_it(kwalk, tmp_path, monkeypatch, command):
     LIFTER_ERRORS["any is all"](monkeypatch)
-    monkeypatch.setattr(compiler, "load", lambda key: None)
-    monkeypatch.setattr(compiler, "save", lambda key, code: None)
+    monkeypatch.setattr(cache, "load", lambda key: None)
+    monkeypatch.setattr(compilation, "save", lambda cpu, code: None)
     ran = kwalk(command[0], "tests.agreement.lending_desk:DESK", *command[1:], "--out", "found")
     assert ran.code == 70 and "HOLDS" not in ran.out
     assert re.search(r"internal error, no verdict: .*(un)?lock\(\)(.|\n)*Plain Python: ", ran.err)

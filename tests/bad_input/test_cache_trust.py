@@ -22,7 +22,7 @@ from kwalk.search.base.cache import (
     write_beside_module,
     write_cache,
 )
-from kwalk.search.kernel.compile import compiler
+from kwalk.search.kernel.compile import compilation
 from tests.bad_input.refusals import DIE_HARD, kwalk, process
 
 __all__ = ["kwalk", "process"]
@@ -244,8 +244,8 @@ def test_a_search_beside_a_hostile_cache_compiles_says_so_once_and_ends_as_ever(
     assert (searched.code, searched.err) == (12, "") and list(folder.rglob("*.zip"))
     (folder / "kernels").chmod(0o777)
     compiled = []
-    compile_model = compiler.compile_model
-    monkeypatch.setattr(compiler, "compile_model", lambda *a, **k: compiled.append(a) or compile_model(*a, **k))
+    compile_lifted = compilation.compile_lifted
+    monkeypatch.setattr(compilation, "compile_lifted", lambda *a, **k: compiled.append(a) or compile_lifted(*a, **k))
     again = kwalk("exhaust", DIE_HARD, "--out", tmp_path / "out")
     assert compiled and (again.code, again.out.count("in 6 steps, the shortest")) == (12, 1)
     assert again.err.startswith("kwalk: The cache is not used: ") and again.err.count("\n") == 1

@@ -57,8 +57,8 @@ INFO Log for partition t-0 is renamed to /kafka/t-0.7f-delete and is scheduled f
 INFO [ReplicaFetcher replicaId=1] Current offset 1 for partition t-0 is out of range, which typically implies a \
 leader change. Reset fetch offset to 1 (kafka.server.ReplicaFetcherThread)
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
-org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR Set(1) is insufficient to satisfy \
-the min.isr requirement of 2 for partition t-0
+org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR Set(1) is insufficient to \
+satisfy the min.isr requirement of 2 for partition t-0
 """
 """A line of each kind, as 2.8.2 (and for ids 3.9.0) writes it."""
 
