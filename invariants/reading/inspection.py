@@ -17,7 +17,16 @@ from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, files_of, listed, not_shown, sent_id, unseen
+from kwalk.model.kafka.snapshots.diagnosis import (
+    brokers,
+    each,
+    fetched_under_another_id,
+    files_of,
+    listed,
+    not_shown,
+    sent_id,
+    unseen,
+)
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.in_sync import refusals
 from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
@@ -79,6 +88,13 @@ def _notes(capture: Capture) -> Iterator[str]:
     stopped: dict[str, list[int]] = {}
     for number in capture.live:
         stopped.setdefault(refusals(capture, (number,)), []).append(number)
+    for follower, sound, others in fetched_under_another_id(capture):
+        asked, log = each(sound, "it", "them"), each(others, "log", "logs")
+        yield (
+            f"Broker {follower} may copy nothing of {listed(sound)} either: it can ask the leader for {asked} under "
+            f"the topic id of its {log} of {listed(others)}. Then acks=all times out there, and its server.log has "
+            f"UNKNOWN_TOPIC_ID every second. See to {listed(others)} first."
+        )
     yield from (f"A stop or restart of {brokers(found, 'or')}: {text}." for text, found in stopped.items() if text)
     yield from unseen(capture)
 

@@ -191,3 +191,41 @@ def test_a_leader_that_serves_beside_one_that_a_hand_wrote_is_not_said_to_be_idl
     state(snapshot).update(leader=2)
     memory(snapshot, b1=(5, True), b2=(5, False), b3=(5, False))
     assert ways_out(snapshot).keys() == {"leader-written-by-hand"}
+
+
+def with_a_log_of_an_earlier_topic(release: str) -> dict[str, Any]:
+    """Broker 3 has an earlier topic's log of partition 1; partition 0 is sound."""
+    snapshot = cluster(release)
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["1"] = [1, 2, 3]
+    orders["partition_state"]["1"] = dict(state(snapshot))
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["orders-1"] = log(OTHER if number == "3" else IDS["orders"], [(0, 0)])
+    return snapshot
+
+
+def fetched_with_others(snapshot: dict[str, Any]) -> list[str]:
+    notes = inspect_snapshot(json.dumps(snapshot).encode()).notes
+    return [note for note in notes if "may copy nothing" in note]
+
+
+@pytest.mark.parametrize(("release", "count"), [("2.8.2", 0), ("3.0.2", 0), ("3.1.2", 1), ("3.6.2", 1), ("3.9.0", 1)])
+def test_a_fetch_has_one_id_for_partitions_in_a_row(release: str, count: int) -> None:
+    """Seen on brokers of 3.6.2: acks=all of sound partitions timed out (FetchRequest.Builder)."""
+    snapshot = with_a_log_of_an_earlier_topic(release)
+    found = fetched_with_others(snapshot)
+    assert len(found) == count
+    assert all(note.startswith("Broker 3 may copy nothing of orders-0 either: ") for note in found)
+    assert all(note.endswith("See to orders-1 first.") for note in found)
+
+
+def test_a_fetch_has_the_id_of_sound_partitions_where_the_others_are_not_fetched_by_their_broker() -> None:
+    snapshot = with_a_log_of_an_earlier_topic("3.6.2")
+    snapshot["brokers"]["3"].setdefault("replicas", {})["orders"] = {"1": {"leader_epoch": 4, "leads": True}}
+    assert not fetched_with_others(snapshot)  # it leads the other one
+    snapshot = with_a_log_of_an_earlier_topic("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["1"] = [2, 3]
+    assert not fetched_with_others(snapshot)  # the leader of partition 0 has no replica of the other one
+    snapshot = with_a_log_of_an_earlier_topic("3.6.2")
+    stop(snapshot, 3)
+    assert not fetched_with_others(snapshot) and not fetched_with_others(cluster("3.6.2"))

@@ -491,6 +491,31 @@ def fetches_by_topic_id(version: str) -> bool:
     return bool(flags_of(version)[FETCH_BY_TOPIC_ID.name])
 
 
+def fetched_under_another_id(capture: Capture) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yield live followers that may fetch sound partitions of a topic under the id of their other logs of it.
+
+    A fetch names a topic once for partitions in a row, with the id of the first. If that is a log of an earlier topic,
+    which its broker has followed since before, the leader answers UNKNOWN_TOPIC_ID for all of them, again and again.
+
+    Kafka: FetchRequest.Builder.build (3.1), AbstractFetcherThread.processFetchRequest. Seen on brokers of 3.6.2.
+
+    Yields:
+        The broker, the sound partitions, and those with another id.
+    """
+    names_ids = fetches_by_topic_id(capture.version) and not capture.serves_in_kraft
+    for topic in capture.topics.values() if names_ids else ():
+        for broker in capture.live if topic.topic_id is not None else ():
+            logs = {p: capture.directory(broker, topic.name, p) for p in topic.partitions}
+            ids = {p: log.topic_id for p, log in logs.items() if log is not None and log.topic_id is not None}
+            known = capture.brokers[broker].replicas
+            led = {p for p in ids if (replica := known.get((topic.name, p))) is not None and replica.leads}
+            others = [p for p in sorted(ids) if ids[p] != topic.topic_id and p not in led]
+            leaders = {*capture.live} & {b for p in others for b in topic.partitions[p]} - {broker}
+            sound = [p for p, state in topic.states.items() if ids.get(p) == topic.topic_id and state.leader in leaders]
+            if sound:
+                yield broker, *([f"{topic_label(topic.name)}-{p}" for p in found] for found in (sound, others))
+
+
 def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
     """Whether a log refuses every request: from 3.0 on, if it is one of an earlier topic of the name."""
     return assigns_ids_at_once(capture.version) and is_of_an_earlier_topic(capture, topic, directory)
