@@ -513,7 +513,8 @@ def fetched_under_another_id(capture: Capture) -> Iterator[tuple[int, list[str],
             leaders = {*capture.live} & {b for p in others for b in topic.partitions[p]} - {broker}
             sound = [p for p, state in topic.states.items() if ids.get(p) == topic.topic_id and state.leader in leaders]
             if sound:
-                yield broker, *([f"{topic_label(topic.name)}-{p}" for p in found] for found in (sound, others))
+                label = topic_label(topic.name)
+                yield broker, [f"{label}-{p}" for p in sound], [f"{label}-{p}" for p in others]
 
 
 def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:
