@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
@@ -32,6 +33,17 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     assert kind == "leaderless-state-is-served"
     assert "broker 1 as leader and only ISR member; then fail the controller over" in ways_out(snapshot)[kind]
     assert not names(problem(snapshot))  # a failover elects broker 2, or no broker
+
+
+def test_a_leader_that_has_not_said_its_epoch_may_refuse_clients() -> None:
+    """On brokers of 3.0.2 clients got KAFKA_STORAGE_ERROR: since its start the leader had refused its log."""
+    snapshot = leaderless([2])
+    snapshot["brokers"]["1"]["replicas"] = {"orders": {"1": {"leader_epoch": 5, "leads": True}}}
+    details = [one.detail for one in inspect_snapshot(json.dumps(snapshot).encode()).observations]
+    assert any(one.endswith("leader 1, whose log may be offline: it has not said its epoch") for one in details)
+    snapshot["brokers"]["1"]["replicas"]["orders"]["0"] = {"leader_epoch": 5, "leads": True}
+    details = [one.detail for one in inspect_snapshot(json.dumps(snapshot).encode()).observations]
+    assert any(one.endswith("brokers answer with leader 1") for one in details)
 
 
 def test_no_search_begins_where_brokers_know_another_leader_than_the_state() -> None:
