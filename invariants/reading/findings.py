@@ -585,7 +585,7 @@ class Findings:
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
-            said = self._says_what_it_does(known, place)
+            said = self._has_said_its_epoch(known, place)
             silent = "" if said else ", whose log may be offline: it has not said its epoch"
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}{silent}")
             if kind is kinds.LEADERLESS_BY_HAND:
@@ -595,7 +595,7 @@ class Findings:
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
-    def _says_what_it_does(self, broker: int, place: _Place) -> bool:
+    def _has_said_its_epoch(self, broker: int, place: _Place) -> bool:
         """Whether a broker that was asked what it has in memory of a topic's partitions answered for this one.
 
         It does not where the log is offline, or was refused since its start (Partition.lastOffsetForLeaderEpoch).

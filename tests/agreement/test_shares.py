@@ -36,9 +36,21 @@ def test_processes_compile_what_one_compiles(scenario, unoptimized, monkeypatch,
     assert next(disagreements(model, states, kernel=kernel_of(model, shared)), None) is None
 
 
-def test_one_process_compiles_a_model_if_another_is_lost(monkeypatch, is_large):
-    monkeypatch.setattr(shares, "lift_action", lambda *_: os._exit(1))
+@pytest.mark.parametrize("lost", ["lift_action", "Writer"])
+def test_one_process_compiles_a_model_if_others_are_lost(lost, monkeypatch, is_large):
+    """They end as they lift, or as they are to compile what they have lifted."""
+    here, honest = os.getpid(), getattr(shares, lost)
+    monkeypatch.setattr(shares, lost, lambda *a, **k: honest(*a, **k) if os.getpid() == here else os._exit(1))
     assert compile_model(Model(ZOO), unoptimized=True).objects
+
+
+def test_a_process_that_is_lost_before_its_order_comes_is_noticed(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with pytest.raises(shares.ShareLost), shares.lifted_in_shares(Model(ZOO)) as work:
+        for worker, _ in work._workers:
+            worker.process.kill()
+            worker.end()
+        work.objects(unoptimized=True, target="")
 
 
 def test_what_a_process_cannot_lift_is_refused(is_large):

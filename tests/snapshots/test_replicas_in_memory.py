@@ -223,6 +223,10 @@ def test_a_fetch_has_the_id_of_sound_partitions_where_the_others_are_not_fetched
     snapshot = with_a_log_of_an_earlier_topic("3.6.2")
     snapshot["brokers"]["3"].setdefault("replicas", {})["orders"] = {"1": {"leader_epoch": 4, "leads": True}}
     assert not fetched_with_others(snapshot)  # it leads the other one
+    snapshot["brokers"]["3"]["replicas"] = {"orders": {"1": None}}
+    assert not fetched_with_others(snapshot)  # it has refused the other one since its start
+    snapshot["brokers"]["3"]["replicas"] = {"orders": {"1": {"leader_epoch": 4, "leads": False}}}
+    assert fetched_with_others(snapshot)
     snapshot = with_a_log_of_an_earlier_topic("3.6.2")
     snapshot["topics"]["orders"]["znode"]["partitions"]["1"] = [2, 3]
     assert not fetched_with_others(snapshot)  # the leader of partition 0 has no replica of the other one

@@ -508,8 +508,11 @@ def fetched_under_another_id(capture: Capture) -> Iterator[tuple[int, list[str],
             logs = {p: capture.directory(broker, topic.name, p) for p in topic.partitions}
             ids = {p: log.topic_id for p, log in logs.items() if log is not None and log.topic_id is not None}
             known = capture.brokers[broker].replicas
-            led = {p for p in ids if (replica := known.get((topic.name, p))) is not None and replica.leads}
-            others = [p for p in sorted(ids) if ids[p] != topic.topic_id and p not in led]
+            other = [p for p in sorted(ids) if ids[p] != topic.topic_id]
+            shown = {
+                p: known[topic.name, p] for p in other if (topic.name, p) in known
+            }  # None: not told since its start
+            others = [p for p in other if p not in shown or ((one := shown[p]) is not None and not one.leads)]
             leaders = {*capture.live} & {b for p in others for b in topic.partitions[p]} - {broker}
             sound = [p for p, state in topic.states.items() if ids.get(p) == topic.topic_id and state.leader in leaders]
             if sound:

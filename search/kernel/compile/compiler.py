@@ -28,7 +28,7 @@ SMALL_REPLACEMENT_SECONDS = 0.5
 """`Kernel.replaced_after` of a small model, whose code is one unit."""
 REPLACEMENT_SECONDS_PER_BYTE = 28e-6
 """`Kernel.replaced_after` of another model, by the size of its code without optimization: to lift and to optimize it
-takes 7 µs a byte on two cores, and a search with optimized code takes a quarter less time."""
+took 7 µs a byte on two cores while one process lifted, and a search with optimized code takes a quarter less time."""
 MANY = 10_000
 """Action instances from which the time to optimize code grows with their square: `expand` tries one after the other."""
 

@@ -84,10 +84,11 @@ class LiftedInShares:
         touched: for each instance a bit for each leaf that it reads or writes.
     """
 
-    def __init__(self, workers: list[tuple[WorkerProcess, Connection]], model: Model) -> None:
-        self._workers = workers
+    def __init__(self, pool: ProcessPool, model: Model) -> None:
+        count = min(os.cpu_count() or 1, MOST)
+        self._workers = [_started(pool, model, number, count) for number in range(count)]
         properties = lift_properties(model, model.properties)
-        shares = _answers(workers, len(model.instances))
+        shares = _shares(pool, count, len(model.instances))
         actions: list[LiftedAction] = []
         self.lines: list[ActionLines] = []
         self.touched: list[int] = []
@@ -110,7 +111,10 @@ class LiftedInShares:
         layout = layout_of(self.lifted.model.leaves)
         writer = Writer(self.lifted, layout, small=False, unoptimized=unoptimized)
         for _, orders in self._workers:
-            orders.send(Order(writer.names, unoptimized, target))
+            try:
+                orders.send(Order(writer.names, unoptimized, target))
+            except OSError:
+                raise ShareLost from None
         units = [unit_of_all(writer).text]
         found = object_code(units, unoptimized=unoptimized, large=True, target=target)
         for worker, _ in self._workers:
@@ -133,9 +137,8 @@ def lifted_in_shares(model: Model) -> Iterator[LiftedInShares]:
         LiftError: The model cannot be lifted.
     """
     announce("lifting the model")
-    count = min(os.cpu_count() or 1, MOST)
     with process_pool() as pool:
-        yield LiftedInShares([_started(pool, model, number, count) for number in range(count)], model)
+        yield LiftedInShares(pool, model)
 
 
 def _started(pool: ProcessPool, model: Model, number: int, count: int) -> tuple[WorkerProcess, Connection]:
@@ -188,25 +191,26 @@ def _without_effects(terms: Terms, instance: Any, one: Instance, guard: Any) -> 
     return LiftedAction(instance, guard, conditions, writes, Coverage(set(), set(), set()))
 
 
-def _answers(workers: list[tuple[WorkerProcess, Connection]], actions: int) -> list[Share]:
+def _shares(pool: ProcessPool, count: int, actions: int) -> list[Share]:
     """Return the share of each process; meanwhile announce how many instances are lifted."""
     done: dict[int, int] = {}
-    shares: list[Share] = []
-    for worker, _ in workers:
-        answer = _answer(worker)
-        while isinstance(answer, int):
-            done[worker.task] = answer
-            announce(f"lifting the model, {sum(done.values()):,} of {actions:,} actions")
+    shares: dict[int, Share] = {}
+    while len(shares) < count:
+        for worker in pool.ready():
             answer = _answer(worker)
-        shares.append(answer)
-    return shares
+            if isinstance(answer, Share):
+                shares[worker.task] = answer
+            else:
+                done[worker.task] = answer
+                announce(f"lifting the model, {sum(done.values()):,} of {actions:,} actions")
+    return [shares[number] for number in range(count)]
 
 
 def _answer(worker: WorkerProcess) -> Any:
     """Return the next answer of a process, or raise its LiftError."""
     try:
         answer = worker.answer()
-    except EOFError:
+    except (EOFError, OSError):
         raise ShareLost from None
     if isinstance(answer, LiftError):
         raise answer
