@@ -527,7 +527,8 @@ def explain_widening(
 ) -> tuple[bool, Explanation]:
     """Search for a behaviour that passes through a series, and for one with more assumptions if there is none.
 
-    What is found soon with more assumptions is preferred to an exhaustive search without them.
+    A behaviour without them is looked for as long again as its ladder took; what is found soon with more assumptions is
+    preferred to a longer search.
 
     Args:
         narrow: The series, with its model.
@@ -550,6 +551,9 @@ def explain_widening(
     ):
         options = first.options
         if found := first.climb(WIDENING[0]):
+            return False, found
+        share = min(WIDENING[0], first.share_as_long_again)
+        if share > 0 and not first.stopped and (found := first.deepen(share)):
             return False, found
         with _reconstruction(wider[0], None, wider[1], options) as second:
             if not first.is_interrupted and (found := second.climb(WIDENING[1])):
@@ -645,7 +649,7 @@ class TraceReconstruction:
         self.furthest: FurthestSegment | None = None
         """The furthest segment of the searches that were stopped and are forgotten."""
         self.origin = Origin("explain", command=options.command)
-        self.climbed_in_plain_python = False
+        self.climbed_in_plain_python = self.ladder_was_cut = False
 
     @property
     def seconds(self) -> float:
@@ -683,12 +687,17 @@ class TraceReconstruction:
         spent = 0.0 if self._ends is None else min(1.0, self.seconds / self._ends)
         return spent + share * (1 - spent)
 
+    @property
+    def share_as_long_again(self) -> float:
+        """The share of all time after which twice the time is spent that is spent now; 0 if there is no budget."""
+        return 0.0 if self._ends is None else 2 * self.seconds / self._ends
+
     def climb_again(self, share: float) -> Explanation | None:
         """Climb the ladder by compiled code in a share of the time left, if plain Python did not come to its end.
 
         Compiled code is waited for; without it nothing is searched.
         """
-        if not self.stopped or self.is_interrupted or not self.climbed_in_plain_python:
+        if not self.ladder_was_cut or self.is_interrupted or not self.climbed_in_plain_python:
             return None
         end = math.inf if self._ends is None else WAITING * self._ends
         try:
@@ -707,7 +716,9 @@ class TraceReconstruction:
         """Climb the ladder until a share of the time is spent; return the behaviour if one is found."""
         compile_loops(self.context)
         self.climbed_in_plain_python = self.context.search_kernel.is_plain
-        return self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
+        found = self._explained(share, lambda: self._climb(self._search_of(0, self._initial(), None)))
+        self.ladder_was_cut = bool(self.stopped)
+        return found
 
     def deepen(self, share: float = 1.0) -> Explanation | None:
         """Search all segments calmly, and in haste the furthest and the one before; return the behaviour if any."""
