@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     brokers,
     counts_replicas,
+    disks_of_others,
     each,
     epochs_ahead,
     fetches_by_topic_id,
@@ -915,6 +916,8 @@ class Advice:
             hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
             where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
             where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
+            owned = ((b, root.broker_id) for b, root in disks_of_others(self.capture))
+            where += [f"a disk of broker {old} that broker {b} has" for b, old in owned if old in gone and old != b]
             if last_copies_aside(self.capture, topic, number):
                 where.append("the copy that was moved or is to be deleted")
             text = (

@@ -206,7 +206,7 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         )
     found += [
         f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read"
-        f"{', or is of another cluster' * bool(broker.foreign)}."
+        f"{', or is of another cluster or broker' * bool(broker.foreign)}."
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
@@ -393,7 +393,8 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
 
     Its log has had the topic's id or an earlier one, so that the file was removed while the broker ran: since 3.0 a log
     gets its id with the first LeaderAndIsr request, in 2.8 at the latest when a controller takes over, as it has if its
-    epoch is above that of the state, which changes when a member restarts. If the broker was asked, it is known.
+    epoch is above that of the state, which changes when a member restarts. If the broker was asked, it is known. A
+    broker that has logs of several topics and no file at all speaks a protocol before 2.8, with which it keeps none.
     """
     if (agrees := agrees_in_memory(capture, topic, partition, broker)) is not None:
         return not agrees and holds_another_id(capture, topic, partition, broker)
@@ -403,7 +404,18 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
     if topic.topic_id is None or has_first_id(capture, topic) or not has_topic_ids(capture.version):
         return False
     was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
-    return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
+    return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen and keeps_ids(capture, broker)
+
+
+def keeps_ids(capture: Capture, broker: int) -> bool:
+    """Whether a broker may keep topic ids: not if it has logs of several topics, and no id of one.
+
+    During an upgrade, inter.broker.protocol.version is raised one broker after the other.
+
+    Kafka: KafkaConfig.usesTopicId; Log's keepPartitionMetadataFile: without it the file is deleted as a log is loaded.
+    """
+    logs = capture.brokers[broker].directories
+    return len({name.rpartition("-")[0] for name in logs}) < 2 or any(log.topic_id for log in logs.values())
 
 
 def agrees_in_memory(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:

@@ -158,7 +158,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
             if end is not None and watermark > end:
                 found[broker] = end
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
-            found[broker] = differs
+            found |= {} if keeps_difference(log, leader) else {broker: differs}
     return found
 
 
@@ -183,13 +183,13 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
     """Return the brokers that are no replicas, and have records that no replica has, with what shows it.
 
     So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment. A log that is left
-    over from an earlier assignment has nothing but what the leader has, or has deleted.
+    over from an earlier assignment has nothing but what the leader has, or has deleted: no leader epoch of the topic
+    above ZooKeeper's, whatever the replicas have that were not seen.
     """
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
-    if state is None or topic.name in capture.deleting:
+    if state is None or topic.name in capture.deleting or not replicas:
         return {}
-    if not replicas or not all(capture.shows(b, topic.name, partition) for b in replicas):
-        return {}
+    are_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
     logs = [log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None]
     others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
     same, found = same_disks(capture, topic, partition), dict[int, str]()
@@ -198,7 +198,10 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
         is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
         if log is None or is_other or log.is_empty is not False or broker.id in same:
             continue
-        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted)
+        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted) if are_shown else ""
+        last = max((epoch for epoch, _ in log.leader_epochs or ()), default=-1)
+        if not are_shown and log.topic_id is not None and log.topic_id == topic.topic_id and last > state.leader_epoch:
+            fact = f"its log has leader epoch {last}, and ZooKeeper {state.leader_epoch}"
         if fact:
             found[broker.id] = fact
     return found
@@ -234,6 +237,38 @@ def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
     if last is None:
         return None
     return min((start for epoch, start in leader.leader_epochs or () if epoch > last), default=None)
+
+
+def truncation_offset(log: Directory, leader: Directory) -> int | None:
+    """Return the offset to which a follower truncates its log, by leader epochs; None if they do not decide.
+
+    It asks where the leader's records of its own last epoch end, and again after each truncation to an epoch that only
+    the leader has. Where the leader has no later epoch, its log is taken to end after the follower's.
+
+    Kafka: AbstractFetcherThread.getOffsetTruncationState; LeaderEpochFileCache.endOffsetFor.
+    """
+    own, has, end = dict(log.leader_epochs or ()), dict(leader.leader_epochs or ()), log.least_end
+    while own:
+        asked = max(own)
+        later = [start for epoch, start in has.items() if epoch > asked]
+        if not later and asked not in has:
+            return None  # a leader epoch that the leader never had: OFFSET_OUT_OF_RANGE
+        answered = asked if asked in has else max((epoch for epoch in has if epoch < asked), default=asked)
+        end = min([end, *(start for epoch, start in own.items() if epoch > answered)])
+        if answered in own:
+            return min([end, *later])
+        own = {epoch: start for epoch, start in own.items() if epoch < answered}
+    return None
+
+
+def keeps_difference(log: Directory, leader: Directory) -> bool:
+    """Whether a follower keeps records that differ from the leader's, as both had one leader epoch.
+
+    So it is where a leader epoch was given twice: ZooKeeper was restored from a backup, or a machine was cloned. The
+    follower joins the ISR with these records.
+    """
+    differs, kept = differing_offset(log, leader), truncation_offset(log, leader)
+    return differs is not None and kept is not None and differs < kept
 
 
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
@@ -457,6 +492,7 @@ def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collectio
 def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
     """Whether two logs are of different lineages; of diverged ones, no ISR member truncates its own."""
     if compared.relation is Relation.DIVERGED:
+        in_isr = in_isr or keeps_difference(one, other) or keeps_difference(other, one)
         return in_isr or begin_apart(one, other, is_compacted=is_compacted)
     return compared.relation is Relation.UNRELATED
 
@@ -626,8 +662,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
 
     The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
     the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
-    closed. A member may also lack what was not committed: then the other one is as good. None are returned if nothing
-    shows which one has most (`unordered_members`).
+    closed, or that ended before what was committed. A member may also lack what was not committed: then the other one
+    is as good. None are returned if nothing shows which one has most (`unordered_members`).
     """
     state = topic.states.get(partition)
     if (
@@ -646,7 +682,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     best, are_closed = latest_logs(logs, topic), all(map(was_closed, logs.values()))
     for b, log in logs.items():
         later = [other for other in best if ends_after(logs[other], log, topic)]
-        if later and (logs[later[0]].leader_epochs != log.leader_epochs or not are_closed):
+        is_older = later and logs[later[0]].leader_epochs != log.leader_epochs
+        if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
     return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
 
