@@ -546,6 +546,7 @@ class Findings:
             is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
             kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
             yield from self._of_earlier_logs(kind, place, ahead)
+            yield from self._of_missing_id(place, by_property)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -996,7 +997,8 @@ class Findings:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
         return epochs_ahead(self.capture, place.topic, place.partition, place.brokers)
 
-    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+    def _of_missing_id(self, place: _Place, broken: Mapping[str, list[Broken]]) -> Iterator[Observation]:
+        """A topic whose znode has lost the id that replicas, or the controller, have."""
         held, sent = _held(place), _sent(place)
         is_next = self.capture.controller not in self.capture.live and has_topic_ids(self.capture.version)  # it mints
         is_missing = "topic_has_an_id" in broken or (is_next and place.topic.topic_id is None)
@@ -1005,6 +1007,10 @@ class Findings:
             known = [f"replicas and the controller have {sent}"] if held == {sent} else known
             text = f"the znode has no topic_id; {listed(known)}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
+
+    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+        sent = _sent(place)
+        yield from self._of_missing_id(place, broken)
         earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
         differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
         worse = {"partition_servable", REFUSES}

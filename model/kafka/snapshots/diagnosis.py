@@ -610,23 +610,28 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     found = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
     logs = {b: log for b, log in found.items() if log.end != 0}  # an empty log is of any topic
     ahead = epochs_ahead(capture, topic, number, logs)
-    if any(log.topic_id not in (None, topic.topic_id) for log in logs.values()):
+    ids = {log.topic_id for log in logs.values()} - {None}
+    if not ids <= {topic.topic_id} and not has_lost_id(capture, topic, ids):
         return False
     others = [log.first_batch for b, log in logs.items() if b not in ahead and log.first_batch is not None]
     return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
 
 
 def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic.
-
-    A znode that was changed since its creation, and has no id, may have lost the one of the logs.
-    """
+    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic."""
     found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
     logs = [log for log in found if log is not None]
     is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
     ids = {log.topic_id for log in logs} - {None}
-    has_lost_it = topic.topic_id is None and len(ids) == 1 and not is_as_created(topic)
-    return is_used and (has_lost_it or ids <= {topic.topic_id})
+    return is_used and (has_lost_id(capture, topic, ids) or ids <= {topic.topic_id})
+
+
+def has_lost_id(capture: Capture, topic: Topic, ids: Collection[str | None]) -> bool:
+    """Whether a topic's znode may have lost the id of the logs.
+
+    It has none, and was changed since its creation; or the controller sends that of the logs.
+    """
+    return topic.topic_id is None and len(ids) == 1 and (not is_as_created(topic) or sent_id(capture, topic) in ids)
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:
