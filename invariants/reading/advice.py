@@ -883,6 +883,7 @@ class Advice:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
             having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
+            having += [int(one.fields["brokers"])] if one.fields.get("own") else []
             goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
             if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)

@@ -810,17 +810,18 @@ class Findings:
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
-            is_unidentified |= any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
-            if b not in keeps and (is_other or is_unidentified or b in ahead):
+            is_kept = any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
+            if b not in keeps and (is_other or is_unidentified or is_kept or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
-                if is_unidentified:
+                if is_unidentified or is_kept:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
-                yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
+                own = {"brokers": str(b), "own": "yes" * is_kept}
+                yield evolve(one_, fields={**one_.fields, **own}, certain=bool(fact) or b in ahead)
             elif b in keeps and is_other and log.topic_id not in live_ids and has_topic_ids(self.capture.version):
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")

@@ -132,7 +132,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
 
     What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. What
     a follower has of the leader's own epoch, the leader's log had, too. A replica truncates what differs from the
-    leader's log, also that of a leader that is only going to be elected.
+    leader's log, also that of a leader that is only going to be elected, unless an epoch was given twice.
 
     Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
     """
@@ -146,6 +146,8 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         log = capture.directory(broker, topic.name, partition)
         if broker in {chosen, *found} or log is None or not capture.brokers[broker].seen:
             continue
+        if keeps_difference(log, leader):
+            continue
         later = _committed_after(log, leader, state.leader_epoch)
         if later is not None:
             found[broker] = later
@@ -158,7 +160,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
             if end is not None and watermark > end:
                 found[broker] = end
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
-            found |= {} if keeps_difference(log, leader) else {broker: differs}
+            found[broker] = differs
     return found
 
 
@@ -239,6 +241,19 @@ def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
     return min((start for epoch, start in leader.leader_epochs or () if epoch > last), default=None)
 
 
+def epochs_given_twice(one: Directory, other: Directory) -> dict[int, list[str]]:
+    """Return the leader epochs that two logs have with different start offsets, with these: each had two leaders.
+
+    So it is where ZooKeeper was restored from a backup, or a machine was cloned. Of the first epoch of a checkpoint
+    nothing is known: a deletion of records moves its start. A cleaner moves them all.
+    """
+    if one.is_compacted or other.is_compacted:
+        return {}
+    mine, its = (dict((log.leader_epochs or ())[1:]) for log in (one, other))
+    shared = sorted(mine.keys() & its.keys())
+    return {e: [str(start) for start in sorted((mine[e], its[e]))] for e in shared if mine[e] != its[e]}
+
+
 def truncation_offset(log: Directory, leader: Directory) -> int | None:
     """Return the offset to which a follower truncates its log, by leader epochs; None if they do not decide.
 
@@ -256,19 +271,19 @@ def truncation_offset(log: Directory, leader: Directory) -> int | None:
         answered = asked if asked in has else max((epoch for epoch in has if epoch < asked), default=asked)
         end = min([end, *(start for epoch, start in own.items() if epoch > answered)])
         if answered in own:
-            return min([end, *later])
+            return min([end, *later, *([] if leader.end is None else [leader.end])])
         own = {epoch: start for epoch, start in own.items() if epoch < answered}
     return None
 
 
 def keeps_difference(log: Directory, leader: Directory) -> bool:
-    """Whether a follower keeps records that differ from the leader's, as both had one leader epoch.
+    """Whether a follower may keep records that differ from the leader's, as an epoch was given twice.
 
-    So it is where a leader epoch was given twice: ZooKeeper was restored from a backup, or a machine was cloned. The
-    follower joins the ISR with these records.
+    It joins the ISR with them: seen on 2.5.0, 2.8.2 and 3.9.0.
     """
-    differs, kept = differing_offset(log, leader), truncation_offset(log, leader)
-    return differs is not None and kept is not None and differs < kept
+    starts = [int(starts[0]) for starts in epochs_given_twice(log, leader).values()]
+    kept = truncation_offset(log, leader)
+    return bool(starts) and kept is not None and min(starts) < kept
 
 
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
@@ -285,6 +300,8 @@ def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool
 def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> LogComparison:
     if differs is not None:
         return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
+    for epoch, starts in epochs_given_twice(one, other).items():
+        return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
     return LogComparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
