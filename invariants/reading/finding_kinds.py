@@ -541,6 +541,7 @@ LOG_WITHOUT_ID = FindingKind(
     cause="the log was created before 2.8, or partition.metadata was removed",
     acts=Act.RESTART,
 )
+TWO_LEADERS = "ZooKeeper was restored from a backup, or a machine was cloned, so that one leader epoch had two leaders"
 DOWN_WITH_ANOTHER_LOG = FindingKind(
     "down-broker-has-another-log",
     LATENT,
@@ -548,13 +549,12 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     ("replica_id_matches_zookeeper", "isr_has_only_own_records"),
     now="nothing while it is down",
     later="when it starts, a broker of 3.0 and later refuses a log with another id: under-replicated for good; one "
-    "before takes it, as all take one without id, or with the topic's, for its own, and replicas have different records "
-    "at one offset",
+    "before takes it, as all take one without id, or with the topic's, for its own, and replicas have different "
+    "records at one offset",
     way_out="before it starts, move the directory away",
     story=STRAY,
     log=REFUSAL,
-    cause="the topic was deleted, or removed by hand, and created again while the broker was down; or ZooKeeper was "
-    "restored from a backup, or a machine was cloned, so that one leader epoch had two leaders",
+    cause=f"the topic was deleted, or removed by hand, and created again while the broker was down; or {TWO_LEADERS}",
     grep=REFUSAL_GREP,
     acts=Act.RESTART,
 )
@@ -579,8 +579,7 @@ REPLICA_OF_ANOTHER = evolve(
     way_out="stop the broker, move the directory away, and start it",
     log=DIVERGED.log,
     cause="the topic was deleted, or removed by hand, and created again while the broker was down, and the log had no "
-    "id; or a directory was copied from elsewhere; or ZooKeeper was restored from a backup, or a machine was cloned, so "
-    "that one leader epoch had two leaders",
+    f"id; or a directory was copied from elsewhere; or {TWO_LEADERS}",
     grep=(),
 )
 RECORDS_ARE_LOST = FindingKind(

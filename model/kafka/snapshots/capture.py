@@ -362,10 +362,10 @@ class Broker:
     were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
     `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
     paths of log directories of another cluster or broker, which are not looked at: the broker is down, and does not
-    start with them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as a log does
-    that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known. `replicas`
-    are those that it has in memory, None for one of which no controller has told it since it started. `settings` are
-    what it uses where topics have none, None if it does not say.
+    start with them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as
+    a log does that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known.
+    `replicas` are those that it has in memory, None for one of which no controller has told it since it started.
+    `settings` are what it uses where topics have none, None if it does not say.
     """
 
     id: int
