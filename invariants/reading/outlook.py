@@ -495,8 +495,11 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     for part in parts:
         others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
         label = topic_label(part.topic.name)
+        isr = _isr(part.observed)
         if _has_lost_its_logs(part):
             given_up[f"{part.name} had"] = None
+        elif isr and not part.lineages.isr:
+            given_up[f"only {brokers(isr)} had of {part.name}"] = None
         elif others and not part.choice.keeps:
             given_up[f"topic {label} has now"] = None
         elif others and part.choice.premise.startswith(KEEPING):
