@@ -1,4 +1,4 @@
-"""Clusters of strangers: epochs that were given twice, disks in other brokers, and upgrades, that were read wrong once."""
+"""Clusters of strangers: epochs given twice, disks in other brokers, and upgrades, which were read wrong once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwalk.search.analyses.recovery import plan_recovery
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, log, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, cluster, log, problem, ways_out
 from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down, found, without_log
 
@@ -122,13 +122,13 @@ def test_a_broker_whose_protocol_is_not_raised_yet_keeps_no_topic_id() -> None:
 
 
 def test_zookeeper_is_behind_a_log_of_later_epochs_whatever_the_replicas_have_that_were_not_read() -> None:
-    snapshot = alone("3.4.1", brokers=5)
+    snapshot = cluster("3.4.1", brokers=5)
     snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [4, 5]
     for number in ("4", "5"):
         snapshot["brokers"][number].update(dirs=None, log_dirs=None)
     state(snapshot).update(leader=4, isr=[4], leader_epoch=4)
     down(snapshot, 4, 5)
-    assert found(snapshot)["records-on-no-replica"].detail.startswith("broker 3: its log has leader epoch 5")
+    assert found(snapshot)["records-on-no-replica"].detail.startswith("broker 1: its log has leader epoch 5")
     assert "but first see to orders-0, whose records are on brokers" in ways_out(snapshot)["no-live-isr"]
     state(snapshot)["leader_epoch"] = 5
     assert "records-on-no-replica" not in found(snapshot)
