@@ -811,10 +811,11 @@ class Findings:
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
             is_kept = any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
-            if b not in keeps and (is_other or is_unidentified or is_kept or b in ahead):
+            is_unidentified |= is_kept or any(beginning_apart(lineages, b, kept) for kept in keeps)
+            if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
-                if is_unidentified or is_kept:
+                if is_unidentified:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
@@ -891,6 +892,7 @@ class Findings:
             for b, log in lineages.logs.items()
             if log.topic_id is None
             and not log.is_garbled
+            and f"{place.topic.name}-{place.partition}" not in known[b].assumed
             and known[b].alive
             and known[b].seen
             and place.is_live_replica(b)

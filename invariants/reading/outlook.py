@@ -65,6 +65,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     marks_refused_logs_offline,
     refused_at_start,
     serves_marked,
+    strangers,
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
@@ -334,7 +335,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(premise, _of_lost_topics(found), _marked(capture))
+    common = _joined(premise, _of_lost_topics(found), _marked(capture), _of_strangers(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
@@ -418,6 +419,12 @@ def _of_lost_topics(inspection: Inspection) -> str:
     labels = [topic_label(name) for name in dict.fromkeys(names)]
     was = f"{listed(labels)} {each(labels, 'was', 'were')}"
     return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
+
+
+def _of_strangers(capture: Capture) -> str:
+    """Return the condition that brokers with logs of other topics are of this cluster: plans move these away."""
+    found = strangers(capture)
+    return f"if {brokers(found)} {each(found, 'is', 'are')} not of another cluster" if found else ""
 
 
 def _premise(parts: Iterable[ClusterPart]) -> str:

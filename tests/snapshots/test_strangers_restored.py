@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwalk.search.analyses.recovery import plan_recovery
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, cluster, log, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, problem, ways_out
 from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down, found, without_log
 
@@ -155,3 +155,54 @@ def test_a_plan_says_what_a_disk_had_that_was_replaced_by_an_empty_one() -> None
     state(snapshot).update(leader=-1, isr=[3], leader_epoch=8)
     down(snapshot, 3)
     assert problem(snapshot).keeps.startswith("it gives up the records that only broker 3 had of orders-0")
+
+
+def test_a_broker_that_is_down_does_not_start_with_the_directory_of_another_partition() -> None:
+    """A script has renamed directories: the topic id is the same, and brokers compare nothing else."""
+    snapshot = alone("3.4.1")
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], crc=8)
+    state(snapshot)["isr"] = [1, 2]
+    down(snapshot, 3)
+    assert ways_out(snapshot)["down-broker-has-another-log"] == "before broker 3 starts, move orders-0 away there"
+
+
+def joined_by_others() -> dict[str, Any]:
+    """Broker 4 is of another cluster, with logs of its own: its zookeeper.connect has lost the chroot."""
+    snapshot = alone("3.4.1", brokers=4)
+    snapshot["topics"]["__consumer_offsets"] = {
+        **snapshot["topics"]["orders"],
+        "znode": {**snapshot["topics"]["orders"]["znode"], "topic_id": IDS["payments"]},
+    }
+    for number in ("1", "2", "3"):
+        snapshot["brokers"][number]["dirs"]["__consumer_offsets-0"] = log(IDS["payments"])
+    others = {"__consumer_offsets-0": log(OTHER, crc=8), "metrics-0": log(OTHER[::-1], crc=9)}
+    snapshot["brokers"]["4"]["dirs"] = others
+    return snapshot
+
+
+def test_brokers_of_another_cluster_do_not_show_that_zookeeper_has_lost_topics() -> None:
+    ways = ways_out(joined_by_others())
+    assert ways.keys() == {"stray-log", "orphaned-log"}
+    assert all("broker 4 is a replica of nothing here, and may be of another cluster" in text for text in ways.values())
+    assert problem(joined_by_others()).premise.endswith("if broker 4 is not of another cluster")
+
+
+def test_logs_that_replicas_have_under_other_ids_are_of_topics_that_were_created_again() -> None:
+    snapshot = joined_by_others()
+    snapshot["topics"]["orders"]["version"] = 0
+    for number in ("1", "2"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, crc=8)
+    assert not any("of another cluster" in text for text in ways_out(snapshot).values())
+    assert "of another cluster" not in problem(snapshot).premise
+
+
+def test_a_log_that_was_not_looked_at_is_not_said_to_have_no_id() -> None:
+    """Broker 3 has joined the cluster of a mistyped chroot."""
+    snapshot = alone("3.4.1")
+    snapshot["cluster_id"] = "A" * 22
+    for number, broker in snapshot["brokers"].items():
+        owner = {"broker_id": int(number), "cluster_id": ("B" if number == "3" else "A") * 22}
+        broker["log_dirs"] = [{"path": "/kafka", "offline": False, **owner}]
+    snapshot["broker_ids"].remove(3)
+    state(snapshot)["isr"] = [1, 2]
+    assert found(snapshot).keys() == {"log-directory-of-another-broker", "catching-up"}

@@ -89,7 +89,7 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     replica, so that not all of them missed it.
     """
     hosts: dict[str, set[int]] = {}
-    for broker in capture.brokers.values():
+    for broker in (one for one in capture.brokers.values() if one.id not in strangers(capture)):
         aside = [name.rpartition(".")[0] for name in broker.set_aside if name.endswith("-stray")]
         for name in [*broker.directories, *(aside if capture.image else ())]:
             hosts.setdefault(name.rpartition("-")[0], set()).add(broker.id)
@@ -109,6 +109,25 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
         is_backup = not capture.is_kraft and is_on_several and is_shown
         is_enough = is_enough or is_backup or (is_another and capture.cluster_id is not None)
     return tuple(found) if found and is_enough and not capture.patterns else ()
+
+
+def strangers(capture: Capture) -> frozenset[int]:
+    """Return the running brokers that may be of another cluster, as zookeeper.connect has lost its chroot.
+
+    They are replicas of nothing, and their logs of topics that exist have other ids. Where a replica has a log of an
+    earlier topic, too, the topics were created again.
+
+    Kafka: KafkaServer.getOrGenerateClusterId: without meta.properties a broker takes the cluster id that it finds.
+    """
+    used = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
+    others, own = set[int](), set[int]()
+    for broker in (one for one in capture.brokers.values() if one.alive and one.seen):
+        for name, log in broker.directories.items():
+            topic = capture.topics.get(name.rpartition("-")[0])
+            if topic is not None and None not in (topic.topic_id, log.topic_id):
+                (own if log.topic_id == topic.topic_id else others).add(broker.id)
+    found = others - own - used
+    return frozenset(found) if found == others else frozenset()
 
 
 def topics_created_again(capture: Capture) -> tuple[str, ...]:
