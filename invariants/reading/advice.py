@@ -296,7 +296,9 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
             restarts = Act.STOP * skips_older_versions(self.capture.version)
-            made = evolve(kind, way_out=self._of_states(observations), acts=kind.acts | restarts)
+            unserved = kind is kinds.STATE_BEHIND_LOGS and not any(self._is_led(one) for one in observations)
+            now = kinds.NOT_AVAILABLE if unserved else kind.now
+            made = evolve(kind, now=now, way_out=self._of_states(observations), acts=kind.acts | restarts)
         elif kind in OF_HANDS:
             made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:

@@ -55,6 +55,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     may_hold_another_id,
     refuses_later_epochs,
     served_as,
+    serves_as_told,
     serves_marked,
     topics_created_again,
     topics_in_words,
@@ -544,7 +545,9 @@ class Findings:
             served = self.capture.cached(place.topic.name, place.partition)
             is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
             kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
-            yield from self._of_earlier_logs(kind, place, ahead)
+            serves = serves_as_told(self.capture, place.topic, place.partition)
+            for one in self._of_earlier_logs(kind, place, ahead):
+                yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.finding_kinds import NOT_AVAILABLE
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
@@ -72,6 +73,36 @@ def test_a_leader_that_has_restarted_since_does_not_serve() -> None:
     cache = snapshot["brokers"]["1"]["metadata_cache"]
     snapshot["brokers"]["1"]["metadata_cache"] = {**cache, "topics": {}}
     assert "empty-isr" in ways_out(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("told", "memory", "serves"),
+    [
+        (None, None, "no"),
+        (4, None, ""),
+        (4, {"leader_epoch": 4, "leads": True}, "yes"),
+        (4, {"leader_epoch": 5, "leads": True}, "no"),
+        (4, {"leader_epoch": 4, "leads": False}, "no"),
+    ],
+)
+def test_a_state_behind_the_logs_says_whether_its_leader_serves(
+    told: int | None, memory: dict[str, Any] | None, serves: str
+) -> None:
+    """Seen on 3.0.2: a state without a leader, behind the logs, and clients got LEADER_NOT_AVAILABLE."""
+    snapshot = cluster("3.4.1")
+    state(snapshot).update(leader_epoch=4, **({} if told else {"leader": -1, "isr": []}))
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        known = broker["metadata_cache"]["topics"]["orders"]["partitions"]["0"]
+        known.update(leader=1 if told else -1, leader_epoch=4)
+        broker["replicas"] = {"orders": {"0": memory}} if memory else None
+    (one,) = (
+        each
+        for each in inspect_snapshot(json.dumps(snapshot).encode()).observations
+        if each.kind.name == "state-is-behind-the-logs"
+    )
+    assert one.fields["served"] == serves
+    assert (one.kind.now == NOT_AVAILABLE) is (told is None)
 
 
 @pytest.mark.parametrize("isr", [[], [2]])
