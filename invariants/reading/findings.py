@@ -543,13 +543,7 @@ class Findings:
             yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
-            served = self.capture.cached(place.topic.name, place.partition)
-            is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
-            kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
-            serves = serves_as_told(self.capture, place.topic, place.partition)
-            for one in self._of_earlier_logs(kind, place, ahead):
-                yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
-            yield from self._of_missing_id(place, by_property)
+            yield from self._of_older_state(place, by_property, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -577,6 +571,18 @@ class Findings:
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _of_older_state(
+        self, place: _Place, broken: Mapping[str, list[Broken]], ahead: Mapping[int, int]
+    ) -> Iterator[Observation]:
+        """A state that is older than the logs, and the id that the topic's znode has lost: a failover needs both."""
+        served = self.capture.cached(place.topic.name, place.partition)
+        is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
+        kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
+        serves = serves_as_told(self.capture, place.topic, place.partition)
+        for one in self._of_earlier_logs(kind, place, ahead):
+            yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
+        yield from self._of_missing_id(place, broken)
 
     def _without_state(self, place: _Place) -> FindingKind:
         """Return what it is that a partition has no state znode: brokers may lead it still."""
