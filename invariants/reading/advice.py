@@ -1830,7 +1830,8 @@ class Advice:
         who, them = brokers(map(int, hosts)), each(hosts, "it", "them")
         return (
             f"leave {on}: {who} {each(hosts, 'is a replica', 'are replicas')} of nothing here, and may be of another "
-            f"cluster: then stop {them}, and correct zookeeper.connect, and cluster.id in meta.properties"
+            f"cluster: then stop {them}, and correct zookeeper.connect, and cluster.id in meta.properties; otherwise "
+            f"move what is left there away while {each(hosts, 'it is', 'they are')} stopped"
         )
 
     def _of_moved_disk(self, topic: Topic | None, number: int, hosts: Iterable[str]) -> str:

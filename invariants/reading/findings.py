@@ -808,8 +808,8 @@ class Findings:
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
-            is_kept = any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
-            is_unidentified |= is_kept or any(beginning_apart(lineages, b, kept) for kept in keeps)
+            is_kept = b not in state.isr and any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
+            is_unidentified |= is_kept or (b not in state.isr and any(beginning_apart(lineages, b, k) for k in keeps))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
