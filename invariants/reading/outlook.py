@@ -69,7 +69,15 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
-from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members, latest_logs
+from kwalk.model.kafka.snapshots.lineage import (
+    KEEPING,
+    Choice,
+    Lineages,
+    choices_of,
+    keeps_difference,
+    lagging_members,
+    latest_logs,
+)
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -511,11 +519,19 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
             given_up[f"topic {label} has now"] = None
         elif others and part.choice.premise.startswith(KEEPING):
             given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
+        elif own := [b for b in others if _is_of_another_leader(part, b)]:
+            given_up[f"only {brokers(own)} {each(own, 'has', 'have')} of {part.name}"] = None
     if all(part.topic.name in capture.deleting for part in parts):
         return "safe"
     if not given_up:
         return KEEPS
     return f"it gives up the records that {listed(list(given_up))}; no other is lost, none of another topic comes in,"
+
+
+def _is_of_another_leader(part: ClusterPart, broker: int) -> bool:
+    """Whether a log that is not kept has records of the topic, of another leader in an epoch that was given twice."""
+    logs = part.lineages.logs
+    return any(keeps_difference(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
 
 
 def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
