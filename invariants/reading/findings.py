@@ -104,6 +104,7 @@ MOST_MISSING = 100
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 REFUSES = partitions.leader_answers_fetches_by_id.name
+ANOTHER_LEADER = "; what it has of another leader may have been acknowledged"
 OF_LEADERS = {"partition_has_a_live_isr_member", "partition_servable"}
 """Properties of the leader in ZooKeeper. They say nothing of one that only brokers know, and that serves."""
 
@@ -817,6 +818,7 @@ class Findings:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
+                    shown += ANOTHER_LEADER * is_kept
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 own = {"brokers": str(b), "own": "yes" * is_kept}
@@ -825,11 +827,16 @@ class Findings:
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+        yield from self._of_foreign(place, lineages, keeps)
+
+    def _of_foreign(self, place: _Place, lineages: Lineages, keeps: Sequence[int]) -> Iterator[Observation]:
+        """Live replicas outside the ISR whose logs are no copies, and logs without an id."""
         foreign = self._foreign(place)
         for b, fact in foreign.items():
             text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
-            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
-            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+            text += ANOTHER_LEADER * any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
+            one = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
+            yield evolve(one, fields={**one.fields, "brokers": str(b)})
         yield from self._without_ids(place, lineages, foreign)
 
     def _checks_ids(self, topic: Topic) -> bool:
