@@ -800,17 +800,32 @@ class Findings:
                 break
         if state is None:
             return
+        yield from self._of_other_logs_down(place, lineages, ahead)
+        foreign = self._foreign(place)
+        keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps if foreign else ()
+        for b, fact in foreign.items():
+            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
+            text += ANOTHER_LEADER * any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
+            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
+            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+        yield from self._without_ids(place, lineages, foreign)
+
+    def _of_other_logs_down(self, place: _Place, lineages: Lineages, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        """Logs of other topics, or with another id, on brokers that are down."""
+        epoch_of_state, isr = place.topic.states[place.partition].leader_epoch, place.topic.states[place.partition].isr
+        hosts = [b for b in lineages.logs if b in place.topic.partitions.get(place.partition, ())]
+        down = [b for b in hosts if not self.capture.brokers[b].alive and self.capture.brokers[b].seen]
+        if not down:
+            return
         keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps
         live_ids = {log.topic_id for b, log in lineages.logs.items() if place.is_live_replica(b)}
-        for b, log in lineages.logs.items():
-            broker = self.capture.brokers[b]
-            if broker.alive or not broker.seen or b not in place.topic.partitions.get(place.partition, ()):
-                continue
+        for b in down:
+            log = lineages.logs[b]
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
-            is_kept = b not in state.isr and any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
-            is_unidentified |= is_kept or (b not in state.isr and any(beginning_apart(lineages, b, k) for k in keeps))
+            is_kept = b not in isr and any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
+            is_unidentified |= is_kept or (b not in isr and any(beginning_apart(lineages, b, kept) for kept in keeps))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
@@ -819,7 +834,7 @@ class Findings:
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
                     shown += ANOTHER_LEADER * is_kept
-                epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
+                epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {epoch_of_state}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 own = {"brokers": str(b), "own": "yes" * is_kept}
                 yield evolve(one_, fields={**one_.fields, **own}, certain=bool(fact) or b in ahead)
@@ -827,17 +842,6 @@ class Findings:
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
-        yield from self._of_foreign(place, lineages, keeps)
-
-    def _of_foreign(self, place: _Place, lineages: Lineages, keeps: Sequence[int]) -> Iterator[Observation]:
-        """Live replicas outside the ISR whose logs are no copies, and logs without an id."""
-        foreign = self._foreign(place)
-        for b, fact in foreign.items():
-            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
-            text += ANOTHER_LEADER * any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
-            one = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
-            yield evolve(one, fields={**one.fields, "brokers": str(b)})
-        yield from self._without_ids(place, lineages, foreign)
 
     def _checks_ids(self, topic: Topic) -> bool:
         """Whether brokers compare the ids of the topic's logs with that of a request."""
