@@ -44,6 +44,13 @@ def test_a_broker_that_is_down_is_neither_started_nor_given_up_with_an_epoch_tha
     assert "do not give broker 3 up: it may have the last copy of records of orders-0" in ways["broker-down"]
 
 
+def test_isr_members_that_differ_are_a_choice_while_they_are_down() -> None:
+    snapshot = given_twice()
+    state(snapshot)["isr"] = [1, 2, 3]
+    down(snapshot, 1, 2, 3)
+    assert found(snapshot).keys() == {"no-live-isr", "replicas-diverged", "broker-down"}
+
+
 def test_an_epoch_was_given_twice_though_the_end_of_the_leaders_log_is_not_shown() -> None:
     """The checkpoints of a leader that has just been elected are of before."""
     snapshot = given_twice((*EPOCHS, (6, 48), (7, 60)))
