@@ -161,6 +161,11 @@ class AdminRequests:
         named = array([string(topic) + array(map(int32, partitions))])
         return self._ask(Api.ELECT_LEADERS, 1, int8(1) + named + int32(self.milliseconds), _elected)
 
+    def move(self, topic: str, partition: int, directory: str) -> AdminAnswer:
+        """Move the asked broker's replica of a partition to another log directory (AlterReplicaLogDirs)."""
+        partitions = array([string(topic) + array([int32(partition)])])
+        return self._ask(Api.ALTER_REPLICA_LOG_DIRS, 1, array([string(directory) + partitions]), _moved)
+
     def configure_brokers(self, changes: Mapping[str, str | None], number: int | None = None) -> AdminAnswer:
         """Change the dynamic configuration of all brokers (`--entity-default`), or of the one that is asked."""
         return self._configure(BROKER_CONFIGURATION, "" if number is None else str(number), changes)
@@ -234,6 +239,12 @@ def _elected(reader: Reader) -> tuple[int, str]:
 
     found = [each for one in reader.array(topic) for each in one if each[0]]
     return (code, "") if code or not found else found[0]
+
+
+def _moved(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    found = reader.array(lambda: (reader.string(), reader.array(lambda: (reader.int32(), reader.int16()))))
+    return found[0][1][0][1], ""
 
 
 def _configured(reader: Reader) -> tuple[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.clusters.lab.experiments import (
     controllers,
     deletions,
+    directories,
     dual_writes,
     expansions,
     groups,
@@ -26,6 +27,7 @@ MODULES = (
     reassignments,
     groups,
     logs,
+    directories,
     recoveries,
     ways_out,
     ways_out_of_replicas,
