@@ -9,6 +9,8 @@ Source: LogManager.recoverAbandonedFutureLogs, ReplicaManager.maybeUpdateTopicAs
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,9 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, produce
-from kwalk.clusters.lab.cluster import Lab, LabBroker, LabOptions
+from kwalk.clusters.lab.cluster import Lab, LabBroker, LabOptions, failed_root
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.known_records import Log, read_records
+from kwalk.clusters.lab.experiments.known_records import BACKUP, Log, read_records
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.quorum import Quorum
 from kwalk.clusters.metadata import metadata
@@ -29,8 +31,15 @@ THROTTLE = "replica.alter.log.dirs.io.max.bytes.per.second"
 ACCEPTED = "reassignment state to Accepted"
 """What the thread of a move logs when the controller has assigned the copy's directory."""
 RECOVERED = "Attempting to recover abandoned future log"
+WORTH_KEEPING = (
+    rf"{ACCEPTED}|{RECOVERED}|current replica|Added log dir fetcher|sending \d+ assign|Created log|to replace current"
+    "|[Dd]uplicate log dir|Completed load of Log.dir=.*/t\\d|Stopping serving|topic ID|Error starting|stray"
+)
+"""The lines of a round that say what became of the logs."""
 CORRECTED = 5.0
 """Seconds after which a broker has corrected the assignment: AssignmentsManager waits 0.5 s at most between two."""
+SETTLES = 8.0
+"""Seconds in which a broker acts upon an image, and a copy takes over."""
 WITHOUT_CONTROLLER = 5.0
 """Seconds for which records are written while no controller runs."""
 
@@ -124,7 +133,7 @@ def _restarted(this: ExperimentRound, move: Move, acknowledged: list[Probe]) -> 
         "the copy took over": [str(line) for line in taken],
         "consumer": move.consume(),
     }
-    this.keep_lines(rf"{move.here.name}|sending \d+ assignments", ["server"])
+    this.keep_lines(WORTH_KEEPING, ["server"])
     is_lost = bool(acked) and set(acked) <= set(lost) and bool(taken)
     return RoundOutcome("acknowledged records are lost" if is_lost else "all records are kept", is_lost, details)
 
@@ -163,6 +172,132 @@ def _crash_without_controller(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return _restarted(this, move, acknowledged)
 
 
+def _stopped_in_the_window(lab: Lab, this: ExperimentRound) -> Move:
+    """Kill the broker when the controller has assigned the copy, which has all records, and fail the log's directory.
+
+    The first directory also has the metadata log, so the replica moves from the second one to it.
+    """
+    Quorum(lab).start_brokers_without_data()
+    created(lab, f"{this.topic}-other")
+    move = _accepted_move(lab, this)
+    lab.kill(1)
+    if move.here.parent == lab.brokers[1].data:
+        raise KwalkError(f"The log of {this.topic} is in the directory of the metadata log.")
+    return move
+
+
+def _copy_of_a_failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start the broker while the directory of the log has failed, and the controller has assigned that of the copy."""
+    move = _stopped_in_the_window(lab, this)
+    copy = read_records(move.copy)
+    take_away(move.here.parent)
+    lab.start(1)
+    served = wait_until(lambda: move.consume()["error"] == "NONE", 15)
+    time.sleep(SETTLES)
+    folders = sorted(path.name for path in move.there.glob(f"{this.topic}-0*"))
+    details = {
+        "records in the copy": len(copy),
+        "served": served,
+        "consumer": move.consume(),
+        "folders of the copy's directory": folders,
+        "directories that went offline": [str(line) for line in this.lines("server", "Stopping serving logs in dir")],
+    }
+    this.keep_lines(WORTH_KEEPING, ["server"])
+    is_empty = move.consume().get("n", 0) < len(copy) and bool(
+        this.lines("server", f"Created log for partition {move.here.name} in {re.escape(str(move.there))}")
+    )
+    return RoundOutcome("an empty log is served" if is_empty else "the copy is served", is_empty, details)
+
+
+def _repaired_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start the broker as above, stop it, repair the directory, and start it again."""
+    move = _stopped_in_the_window(lab, this)
+    take_away(move.here.parent)
+    lab.start(1)
+    details: dict[str, Any] = {"consumer before the repair": _answered(move)}
+    starts = _starts_after_a_repair(lab, details)
+    if not starts:
+        shutil.move(move.here, move.here.parent.parent / BACKUP)
+        lab.start(1)
+        details["consumer when the first log is moved away"] = _answered(move)
+    this.keep_lines(WORTH_KEEPING, ["server"])
+    return RoundOutcome("the broker starts" if starts else "the broker does not start", not starts, details)
+
+
+def _starts_after_a_repair(lab: Lab, details: dict[str, Any]) -> bool:
+    """Stop the broker, repair its directories and start it; return whether it starts, and keep why it does not."""
+    lab.stop(1)
+    lab.repair_disks(1)
+    try:
+        lab.start(1)
+    except KwalkError as error:
+        details["error"] = str(error).splitlines()[0]
+        details["lines"] = [str(line) for line in lab.lines("server", "ERROR.*(uplicate|topic ID|LogManager)")][-3:]
+        return False
+    return True
+
+
+def _answered(move: Move) -> Probe:
+    """Consume the partition when it answers, or after a while."""
+    wait_until(lambda: move.consume()["error"] == "NONE", 15)
+    return move.consume()
+
+
+def _failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Fail the directory of a log under a running broker; restart the broker; repair the directory, and start it."""
+    Quorum(lab).start_brokers_without_data()
+    created(lab, f"{this.topic}-other")
+    here = created(lab, this.topic)
+    broker = lab.brokers[1]
+    move = Move(lab, this.topic, here, broker.data)
+    written = [move.write(f"first:{number}") for number in range(3)]
+    noticed = lab.fail_disk(1, here.parent)
+    time.sleep(SETTLES)
+    twice = (broker.data / here.name).is_dir()
+    lab.kill(1)
+    lab.start(1)
+    details: dict[str, Any] = {
+        "acknowledged": [probe["offset"] for probe in written if probe["ok"]],
+        "the broker noticed": noticed,
+        "created in the other directory": twice,
+        "consumer after a restart": _answered(move),
+        "produced after a restart": move.write("later"),
+    }
+    details["starts after a repair"] = _starts_after_a_repair(lab, details)
+    if details["starts after a repair"]:
+        details["consumer after a repair"] = _answered(move)
+    this.keep_lines(WORTH_KEEPING, ["server"])
+    is_empty = twice and details["consumer after a restart"].get("n") == 0
+    return RoundOutcome("an empty log is served" if is_empty else "no other log is created", is_empty, details)
+
+
+def _log_without_topic_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Kill the broker when it has created a log; start it without partition.metadata, as a crash may leave it."""
+    Quorum(lab).start_brokers_without_data()
+    here = created(lab, this.topic)
+    lab.kill(1)
+    (here / "partition.metadata").unlink(missing_ok=True)
+    lab.note(f"{here.name} has no partition.metadata")
+    details: dict[str, Any] = {}
+    try:
+        lab.start(1)
+        starts = True
+        details["produced"] = Move(lab, this.topic, here, here.parent).write("later")
+    except KwalkError as error:
+        starts = False
+        details["error"] = str(error).splitlines()[0]
+    details["lines"] = [str(line) for line in this.lines("server", "topic ID|[Ss]tray")][-3:]
+    details["folders"] = sorted(path.name for root in lab.brokers[1].roots for path in root.glob(f"{this.topic}-0*"))
+    this.keep_lines(WORTH_KEEPING, ["server"])
+    return RoundOutcome("the broker starts" if starts else "the broker does not start", not starts, details)
+
+
+def take_away(root: Path) -> None:
+    """Take a log directory of a broker away that does not run."""
+    root.rename(failed_root(root))
+    root.write_text("")
+
+
 TWO_DIRECTORIES = LabOptions(brokers=1, directories=2, detailed=("kafka.server.ReplicaAlterLogDirsThread",))
 IN_THE_WINDOW = Experiment(
     name="copy-takes-over-without-a-record",
@@ -190,5 +325,42 @@ EXPERIMENTS = (
         expected="The broker has assigned the log's directory again: no record is lost.",
         run=_crash_after_the_window,
         predicted=lambda release: False,
+    ),
+    evolve(
+        IN_THE_WINDOW,
+        name="copy-of-a-failed-directory",
+        about="The broker is killed when the controller assigned the copy; it starts while the log's directory fails.",
+        expected="In 3.7.0 it creates an empty log beside the copy; later the copy takes over.",
+        run=_copy_of_a_failed_directory,
+        releases=("3.7.0", "3.7.2", "3.9.0"),
+        predicted=lambda release: release == "3.7.0",
+    ),
+    evolve(
+        IN_THE_WINDOW,
+        name="two-logs-after-a-repair",
+        about="The same; then the log's directory works again, and the broker is restarted.",
+        expected="From 3.7.1 on the broker does not start until the first log is moved away.",
+        run=_repaired_after_a_move,
+        releases=("3.7.2", "3.8.1", "3.9.0"),
+    ),
+    Experiment(
+        name="failed-directory-in-kraft-mode",
+        about="The log directory of a topic's only replica fails, the broker restarts, and the directory is repaired.",
+        expected="In 3.7.0 an empty log is created elsewhere and served; then the broker does not start.",
+        story="log-moves.md",
+        run=_failed_directory,
+        options=TWO_DIRECTORIES,
+        releases=("3.7.0", "3.7.2", "3.9.0"),
+        predicted=lambda release: release == "3.7.0",
+    ),
+    Experiment(
+        name="log-without-topic-id",
+        about="The broker is killed when it created a log; partition.metadata is removed, as a crash may leave it.",
+        expected="In 3.7.0 the broker does not start; later it sets the log aside.",
+        story="log-moves.md",
+        run=_log_without_topic_id,
+        options=TWO_DIRECTORIES,
+        releases=("3.7.0", "3.7.2", "3.9.0"),
+        predicted=lambda release: release == "3.7.0",
     ),
 )

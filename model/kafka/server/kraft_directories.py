@@ -10,6 +10,7 @@ What the model leaves out, and why its stories lose nothing by it:
 * Other replicas: a broker that has lost a log of a topic with others copies it again.
 * Which directory gets a new log: here the first one that is online.
 * What the thread of a move truncates: a future log that is longer than the current one stays.
+* Assignments that arrive in another order: a correction comes before the copy has taken over, or not at all.
 * Brokers of other topics, and the metadata log: its directory does not fail.
 """
 
@@ -191,6 +192,18 @@ def assign_directory(replica: KraftReplica, directory: Directory) -> None:
     require(replica.is_up and replica.directories[directory].is_online and is_caught_up(replica, directory))
     require(replica.assigned != directory)
     replica.assigned = directory
+
+
+@action(
+    by=BROKER,
+    description="has the controller assign the directory again where the log is",
+    source="ReplicaManager.maybeUpdateTopicAssignment; AssignmentsManager",
+)
+def correct_assignment(replica: KraftReplica) -> None:
+    """A broker that applies an image assigns the directory in which it has the log, if the image has another one."""
+    require(replica.is_up and replica.assigned is not None)
+    require(replica.hosted is not None and replica.assigned != replica.hosted)
+    replica.assigned = replica.hosted
 
 
 @action(
