@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, produce
+from kwalk.clusters.lab.brokers import AdminAnswer, AdminRequests, Probe, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabBroker, LabOptions, failed_root
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import BACKUP, Log, read_records
@@ -39,7 +39,11 @@ WORTH_KEEPING = (
 CORRECTED = 5.0
 """Seconds after which a broker has corrected the assignment: AssignmentsManager waits 0.5 s at most between two."""
 SETTLES = 8.0
-"""Seconds in which a broker acts upon an image, and a copy takes over."""
+"""Seconds in which a broker acts upon an image."""
+OFFLINE = 25.0
+"""Seconds in which the throttle lets a copy take over: the directory goes offline then if that fails."""
+IN_SYNC = 25.0
+"""Seconds for a replica to join the ISR."""
 WITHOUT_CONTROLLER = 5.0
 """Seconds for which records are written while no controller runs."""
 
@@ -103,7 +107,7 @@ def _accepted_move(lab: Lab, this: ExperimentRound) -> Move:
     """
     _admin(lab).configure_brokers({THROTTLE: "1"}, 1)
     here = created(lab, this.topic)
-    move = Move(lab, this.topic, here, next(root for root in lab.brokers[1].roots if root != here.parent))
+    move = Move(lab, this.topic, here, _other(lab, here))
     for number in range(3):
         if not (probe := move.write(f"first:{number}"))["ok"]:
             raise KwalkError(f"Produce was answered with {probe['error']}.")
@@ -111,6 +115,11 @@ def _accepted_move(lab: Lab, this: ExperimentRound) -> Move:
     if not wait_until(lambda: this.lines("server", f"{this.topic}-0 {ACCEPTED}"), 30, every=0.003):
         raise KwalkError(f"The controller has not assigned the directory of the copy: the move was answered {answer}.")
     return move
+
+
+def _other(lab: Lab, here: Path) -> Path:
+    """Return the last log directory but that of a log."""
+    return next(root for root in reversed(lab.brokers[1].roots) if root != here.parent)
 
 
 def _restarted(this: ExperimentRound, move: Move, acknowledged: list[Probe]) -> RoundOutcome:
@@ -175,7 +184,7 @@ def _crash_without_controller(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _stopped_in_the_window(lab: Lab, this: ExperimentRound) -> Move:
     """Kill the broker when the controller has assigned the copy, which has all records, and fail the log's directory.
 
-    The first directory also has the metadata log, so the replica moves from the second one to it.
+    The first directory also has the metadata log, so the replica moves from the second one to the third.
     """
     Quorum(lab).start_brokers_without_data()
     created(lab, f"{this.topic}-other")
@@ -192,20 +201,17 @@ def _copy_of_a_failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome
     copy = read_records(move.copy)
     take_away(move.here.parent)
     lab.start(1)
-    served = wait_until(lambda: move.consume()["error"] == "NONE", 15)
-    time.sleep(SETTLES)
-    folders = sorted(path.name for path in move.there.glob(f"{this.topic}-0*"))
+    served = _answered(move)
+    offline = f"Stopping serving logs in dir {re.escape(str(move.there))}"
+    has_failed = wait_until(lambda: this.lines("server", offline), OFFLINE, every=0.5)
     details = {
         "records in the copy": len(copy),
-        "served": served,
-        "consumer": move.consume(),
-        "folders of the copy's directory": folders,
-        "directories that went offline": [str(line) for line in this.lines("server", "Stopping serving logs in dir")],
+        "after the start": served,
+        "folders of the copy's directory": sorted(path.name for path in move.there.glob(f"{this.topic}-0*")),
+        "the copy's directory goes offline": has_failed,
     }
     this.keep_lines(WORTH_KEEPING, ["server"])
-    is_empty = move.consume().get("n", 0) < len(copy) and bool(
-        this.lines("server", f"Created log for partition {move.here.name} in {re.escape(str(move.there))}")
-    )
+    is_empty = served["consumer"].get("n") == 0 and served["producer"].get("offset") == 0
     return RoundOutcome("an empty log is served" if is_empty else "the copy is served", is_empty, details)
 
 
@@ -214,12 +220,12 @@ def _repaired_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     move = _stopped_in_the_window(lab, this)
     take_away(move.here.parent)
     lab.start(1)
-    details: dict[str, Any] = {"consumer before the repair": _answered(move)}
+    details: dict[str, Any] = {"before the repair": _answered(move)}
     starts = _starts_after_a_repair(lab, details)
     if not starts:
         shutil.move(move.here, move.here.parent.parent / BACKUP)
         lab.start(1)
-        details["consumer when the first log is moved away"] = _answered(move)
+        details["when the first log is moved away"] = _answered(move)
     this.keep_lines(WORTH_KEEPING, ["server"])
     return RoundOutcome("the broker starts" if starts else "the broker does not start", not starts, details)
 
@@ -237,10 +243,11 @@ def _starts_after_a_repair(lab: Lab, details: dict[str, Any]) -> bool:
     return True
 
 
-def _answered(move: Move) -> Probe:
-    """Consume the partition when it answers, or after a while."""
-    wait_until(lambda: move.consume()["error"] == "NONE", 15)
-    return move.consume()
+def _answered(move: Move) -> dict[str, Probe]:
+    """Consume the partition, and write to it, when the broker leads it, or after a while."""
+    wait_until(lambda: metadata(move.broker.port, with_ids=True).topics[move.topic].partitions[0].leader == 1, 20)
+    wait_until(lambda: move.consume()["error"] == "NONE", 10)
+    return {"consumer": move.consume(), "producer": move.write("later")}
 
 
 def _failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -260,14 +267,14 @@ def _failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         "acknowledged": [probe["offset"] for probe in written if probe["ok"]],
         "the broker noticed": noticed,
         "created in the other directory": twice,
-        "consumer after a restart": _answered(move),
-        "produced after a restart": move.write("later"),
+        "after a restart": _answered(move),
     }
     details["starts after a repair"] = _starts_after_a_repair(lab, details)
     if details["starts after a repair"]:
-        details["consumer after a repair"] = _answered(move)
+        details["after a repair"] = _answered(move)
     this.keep_lines(WORTH_KEEPING, ["server"])
-    is_empty = twice and details["consumer after a restart"].get("n") == 0
+    served = details["after a restart"]
+    is_empty = twice and served["consumer"].get("n") == 0 and served["producer"].get("offset") == 0
     return RoundOutcome("an empty log is served" if is_empty else "no other log is created", is_empty, details)
 
 
@@ -292,6 +299,35 @@ def _log_without_topic_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the broker starts" if starts else "the broker does not start", not starts, details)
 
 
+def _created_again_while_down(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete a topic and create it again while a broker with a replica is down; start the broker."""
+    Quorum(lab).start_brokers_without_data()
+    topic, broker, other = this.topic, lab.brokers[1], lab.brokers[2]
+    admin = AdminRequests(lambda: other.port, milliseconds=8000)
+    _must(admin.create_topic(topic, {0: [2, 1]}))
+    wait_until(lambda: broker.directory(f"{topic}-0") is not None, 20)
+    lab.kill(1)
+    _must(admin.delete_topic(topic))
+    _must(admin.create_topic(topic, {0: [2, 1]}))
+    lab.start(1)
+
+    def isr() -> tuple[int, ...]:
+        return metadata(other.port, with_ids=True).topics[topic].partitions[0].isr
+
+    joined = wait_until(lambda: set(isr()) == {1, 2}, IN_SYNC, every=0.3)
+    details: dict[str, Any] = {"ISR": isr(), "the broker has": lab.directories(topic)[1]}
+    if not joined:
+        lab.restart(1)
+        details["in the ISR after another start"] = wait_until(lambda: set(isr()) == {1, 2}, IN_SYNC, every=0.3)
+    this.keep_lines(f"{topic}-0|stray|{topic} with topic ID", ["server", "state-change"])
+    return RoundOutcome("the replica is there" if joined else "the replica is not there", not joined, details)
+
+
+def _must(answer: AdminAnswer) -> None:
+    if not answer.ok:
+        raise KwalkError(f"A request was answered with {answer}.")
+
+
 def take_away(root: Path) -> None:
     """Take a log directory of a broker away that does not run."""
     root.rename(failed_root(root))
@@ -299,6 +335,7 @@ def take_away(root: Path) -> None:
 
 
 TWO_DIRECTORIES = LabOptions(brokers=1, directories=2, detailed=("kafka.server.ReplicaAlterLogDirsThread",))
+THREE_DIRECTORIES = evolve(TWO_DIRECTORIES, directories=3)
 IN_THE_WINDOW = Experiment(
     name="copy-takes-over-without-a-record",
     about="A throttled move; a record is written when the controller assigned the directory; the broker is killed.",
@@ -332,6 +369,7 @@ EXPERIMENTS = (
         about="The broker is killed when the controller assigned the copy; it starts while the log's directory fails.",
         expected="In 3.7.0 it creates an empty log beside the copy; later the copy takes over.",
         run=_copy_of_a_failed_directory,
+        options=THREE_DIRECTORIES,
         releases=("3.7.0", "3.7.2", "3.9.0"),
         predicted=lambda release: release == "3.7.0",
     ),
@@ -341,6 +379,7 @@ EXPERIMENTS = (
         about="The same; then the log's directory works again, and the broker is restarted.",
         expected="From 3.7.1 on the broker does not start until the first log is moved away.",
         run=_repaired_after_a_move,
+        options=THREE_DIRECTORIES,
         releases=("3.7.2", "3.8.1", "3.9.0"),
     ),
     Experiment(
@@ -362,5 +401,15 @@ EXPERIMENTS = (
         options=TWO_DIRECTORIES,
         releases=("3.7.0", "3.7.2", "3.9.0"),
         predicted=lambda release: release == "3.7.0",
+    ),
+    Experiment(
+        name="topic-created-again-in-kraft-mode",
+        about="A topic is deleted, and created again, while a broker with a replica is down; then the broker starts.",
+        expected="Up to 3.6 the replica is not there until the broker starts once more; later it is in the ISR.",
+        story="log-moves.md",
+        run=_created_again_while_down,
+        options=LabOptions(brokers=2),
+        releases=("3.4.1", "3.6.2", "3.7.0", "3.9.0"),
+        predicted=lambda release: release in ("3.4.1", "3.6.2"),
     ),
 )
