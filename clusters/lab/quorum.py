@@ -171,7 +171,7 @@ class Quorum:
         The cluster is one that was in KRaft mode from the beginning.
         """
         for number in self.lab.brokers:
-            self.lab.kill(number)
+            self.lab.stop(number)
         self.start(migrates=False)
         for number, broker in self.lab.brokers.items():
             for root in broker.roots:

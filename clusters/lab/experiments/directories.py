@@ -300,20 +300,22 @@ def _log_without_topic_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 def _created_again_while_down(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Delete a topic and create it again while a broker with a replica is down; start the broker."""
+    """Delete a topic and create it again while a broker with a replica is down, and fenced; start the broker."""
     Quorum(lab).start_brokers_without_data()
     topic, broker, other = this.topic, lab.brokers[1], lab.brokers[2]
     admin = AdminRequests(lambda: other.port, milliseconds=8000)
     _must(admin.create_topic(topic, {0: [2, 1]}))
     wait_until(lambda: broker.directory(f"{topic}-0") is not None, 20)
-    lab.kill(1)
-    _must(admin.delete_topic(topic))
-    _must(admin.create_topic(topic, {0: [2, 1]}))
-    lab.start(1)
 
     def isr() -> tuple[int, ...]:
         return metadata(other.port, with_ids=True).topics[topic].partitions[0].isr
 
+    lab.kill(1)
+    if not wait_until(lambda: isr() == (2,), 40, every=0.3):
+        raise KwalkError("Broker 1 is not fenced.")
+    _must(admin.delete_topic(topic))
+    _must(admin.create_topic(topic, {0: [2, 1]}))
+    lab.start(1)
     joined = wait_until(lambda: set(isr()) == {1, 2}, IN_SYNC, every=0.3)
     details: dict[str, Any] = {"ISR": isr(), "the broker has": lab.directories(topic)[1]}
     if not joined:
