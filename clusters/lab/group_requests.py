@@ -115,18 +115,17 @@ class GroupRequests:
 
     def commit(self, member: GroupMember, topic: str, offset: int) -> str:
         """Commit an offset of partition 0 of a topic; return the error."""
-        (error,) = self.commit_each(member, topic, {0: offset}, {})
-        return error
+        return self.commit_each(member, topic, {0: offset}, {})[0]
 
     def commit_each(
         self, member: GroupMember, topic: str, offsets: Mapping[int, int], texts: Mapping[int, str]
-    ) -> list[str]:
-        """Commit offsets by partition, some with a text as metadata, in one request; return the error of each."""
+    ) -> dict[int, str]:
+        """Commit offsets by partition, some with a text as metadata, in one request; return the errors by partition."""
         partitions = array(int32(p) + int64(at) + int32(-1) + string(texts.get(p, "")) for p, at in offsets.items())
         reader = self._ask(Api.OFFSET_COMMIT, 7, self._member(member) + array([string(topic) + partitions]))
         reader.int32()
         (codes,) = reader.array(lambda: self._partitions(reader))
-        return [error_name(code) for code in codes]
+        return {number: error_name(code) for number, code in codes}
 
     def stable(self, group: str, topic: str) -> tuple[str, int]:
         """Return the error and the offset of partition 0, asked for a stable one, as consumers do that read committed.
@@ -200,9 +199,9 @@ class GroupRequests:
         return string(member.group) + int32(member.generation) + string(member.id) + string(member.instance)
 
     @staticmethod
-    def _partitions(reader: Reader) -> list[int]:
+    def _partitions(reader: Reader) -> list[tuple[int, int]]:
         reader.string()
-        return reader.array(lambda: (reader.int32(), reader.int16())[1])
+        return reader.array(lambda: (reader.int32(), reader.int16()))
 
     def _ask(self, api: Api, version: int, body: bytes) -> Reader:
         with BrokerConnection(self.port, seconds=self.seconds) as connection:

@@ -311,7 +311,7 @@ def _created_again_while_down(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         return metadata(other.port, with_ids=True).topics[topic].partitions[0].isr
 
     lab.kill(1)
-    if not wait_until(lambda: isr() == (2,), 40, every=0.3):
+    if not wait_until(lambda: 1 not in metadata(other.port, with_ids=True).brokers, 40, every=0.3):
         raise KwalkError("Broker 1 is not fenced.")
     _must(admin.delete_topic(topic))
     _must(admin.create_topic(topic, {0: [2, 1]}))

@@ -280,7 +280,7 @@ def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     time.sleep(1)
     error, offset = at.stable(group.group, "t")
     details = {"before": before, "OffsetCommit": answers, "OffsetFetch": (error, offset)}
-    is_pending = answers == ["OFFSET_METADATA_TOO_LARGE", OK] and error == "UNSTABLE_OFFSET_COMMIT"
+    is_pending = answers == {0: "OFFSET_METADATA_TOO_LARGE", 1: OK} and error == "UNSTABLE_OFFSET_COMMIT"
     return RoundOutcome(error, is_pending and before == (OK, 1), details)
 
 

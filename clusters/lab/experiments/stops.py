@@ -68,8 +68,9 @@ def _sent_to_a_lagging_follower(lab: Lab, this: ExperimentRound) -> RoundOutcome
     end = len(first)
     fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
     try:
+        later = [produce(lab.brokers[leader].port, topic, 0, "later:0", acks=1)]
         left = wait_until(lambda: lab.states(topic)[0]["isr"] == [leader], 40)
-        later = [produce(lab.brokers[leader].port, topic, 0, f"later:{n}") for n in range(3)]
+        later += [produce(lab.brokers[leader].port, topic, 0, f"later:{n}") for n in (1, 2)]
 
         def fetch(broker: int) -> Probe:
             identity = lab.id_to_fetch(topic)
