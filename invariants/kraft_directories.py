@@ -132,7 +132,8 @@ def directory_is_assigned_where_the_log_is(before: KraftReplica, after: KraftRep
         )
         for d in DIRECTORIES
     )
-    return after.assigned == after.hosted or (is_moved and has_all)
+    is_where_it_is = after.assigned == after.hosted and (after.hosted is not None or not is_moved)
+    return is_where_it_is or (is_moved and has_all)
 
 
 @step(symptom="a broker that starts uses a directory that does not work, or misses one that does", log="none")

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from docs.generate.experiments import SEEN_RESULTS
 from kwalk.clusters.lab.cluster import Lab
-from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments import EXPERIMENTS, directories, stops
 from kwalk.clusters.lab.experiments.damages import HARMFUL, OPERATIONS, RandomDamages
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
@@ -30,6 +31,16 @@ def test_an_experiment_is_about_a_story_and_runs_on_locked_releases(experiment):
     assert (ROOT / "docs" / "stories" / experiment.story).exists()
     assert set(experiment.releases) <= set(RELEASES)
     assert experiment.about.endswith(".") and experiment.expected.endswith(".")
+
+
+def test_what_was_seen_is_what_an_experiment_expects_of_each_of_its_releases():
+    seen = {(row["name"], row["release"]): row for row in SEEN_RESULTS}
+    tried = {name: EXPERIMENTS[name] for name, _ in seen}
+    assert list(seen) == [(name, release) for name, one in tried.items() for release in one.releases]
+    assert {one.name for one in (*directories.EXPERIMENTS, *stops.EXPERIMENTS)} <= tried.keys()
+    for (name, release), row in seen.items():
+        assert 0 <= row["seen"] <= row["rounds"] and row["rounds"] >= tried[name].rounds
+        assert (row["seen"] > 0) == tried[name].predicted(release), (name, release)
 
 
 def test_the_interval_of_a_rate_is_wilsons():
