@@ -30,12 +30,17 @@ THROTTLE = "replica.alter.log.dirs.io.max.bytes.per.second"
 """What `kafka-reassign-partitions.sh --replica-alter-log-dirs-throttle` sets."""
 ACCEPTED = "reassignment state to Accepted"
 """What the thread of a move logs when the controller has assigned the copy's directory."""
+ANSWERED = "Received controller response"
+"""The same in 3.7.0, which logs nothing of the partition."""
+TOPIC_ID = "partition.metadata"
 RECOVERED = "Attempting to recover abandoned future log"
 WORTH_KEEPING = (
     rf"{ACCEPTED}|{RECOVERED}|current replica|Added log dir fetcher|sending \d+ assign|Created log|to replace current"
     "|[Dd]uplicate log dir|Completed load of Log.dir=.*/t\\d|Stopping serving|topic ID|Error starting|stray"
 )
 """The lines of a round that say what became of the logs."""
+CREATED = 2.0
+"""Seconds after which the controller has assigned the directory of a log that was created."""
 CORRECTED = 5.0
 """Seconds after which a broker has corrected the assignment: AssignmentsManager waits 0.5 s at most between two."""
 SETTLES = 8.0
@@ -111,8 +116,11 @@ def _accepted_move(lab: Lab, this: ExperimentRound) -> Move:
     for number in range(3):
         if not (probe := move.write(f"first:{number}"))["ok"]:
             raise KwalkError(f"Produce was answered with {probe['error']}.")
+    time.sleep(CREATED)
+    pattern = ANSWERED if lab.options.release == "3.7.0" else f"{this.topic}-0 {ACCEPTED}"
+    since = lab.marks()
     answer = _admin(lab).move(this.topic, 0, str(move.there))
-    if not wait_until(lambda: this.lines("server", f"{this.topic}-0 {ACCEPTED}"), 30, every=0.003):
+    if not wait_until(lambda: lab.lines("server", pattern, since=since), 30, every=0.003):
         raise KwalkError(f"The controller has not assigned the directory of the copy: the move was answered {answer}.")
     return move
 
@@ -279,22 +287,25 @@ def _failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 def _log_without_topic_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Kill the broker when it has created a log; start it without partition.metadata, as a crash may leave it."""
+    """Kill the broker as soon as the folder of a log is there, and start it; partition.metadata is written later."""
     Quorum(lab).start_brokers_without_data()
-    here = created(lab, this.topic)
+    broker, name, details = lab.brokers[1], f"{this.topic}-0", dict[str, Any]()
+    _must(_admin(lab).create_topic(this.topic, {0: [1]}))
+    wait_until(lambda: broker.directory(name) is not None, 20, every=0.001)
     lab.kill(1)
-    (here / "partition.metadata").unlink(missing_ok=True)
-    lab.note(f"{here.name} has no partition.metadata")
-    details: dict[str, Any] = {}
+    here = broker.directory(name)
+    assert here is not None
+    details["partition.metadata was written"] = (here / TOPIC_ID).exists()
+    (here / TOPIC_ID).unlink(missing_ok=True)
     try:
         lab.start(1)
         starts = True
-        details["produced"] = Move(lab, this.topic, here, here.parent).write("later")
+        details |= _answered(Move(lab, this.topic, here, here.parent))
     except KwalkError as error:
         starts = False
         details["error"] = str(error).splitlines()[0]
-    details["lines"] = [str(line) for line in this.lines("server", "topic ID|[Ss]tray")][-3:]
-    details["folders"] = sorted(path.name for root in lab.brokers[1].roots for path in root.glob(f"{this.topic}-0*"))
+    details["lines"] = [str(line) for line in this.lines("server", "topic ?I[dD] does not|stray|ERROR")][-3:]
+    details["folders"] = sorted(path.name for root in broker.roots for path in root.glob(f"{name}*"))
     this.keep_lines(WORTH_KEEPING, ["server"])
     return RoundOutcome("the broker starts" if starts else "the broker does not start", not starts, details)
 
@@ -305,7 +316,8 @@ def _created_again_while_down(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     topic, broker, other = this.topic, lab.brokers[1], lab.brokers[2]
     admin = AdminRequests(lambda: other.port, milliseconds=8000)
     _must(admin.create_topic(topic, {0: [2, 1]}))
-    wait_until(lambda: broker.directory(f"{topic}-0") is not None, 20)
+    if not wait_until(lambda: produce(other.port, topic, 0, "first")["ok"], 20):
+        raise KwalkError("No record is written with acks=all.")
 
     def isr() -> tuple[int, ...]:
         return metadata(other.port, with_ids=True).topics[topic].partitions[0].isr
@@ -336,7 +348,8 @@ def take_away(root: Path) -> None:
     root.write_text("")
 
 
-TWO_DIRECTORIES = LabOptions(brokers=1, directories=2, detailed=("kafka.server.ReplicaAlterLogDirsThread",))
+DETAILED = ("kafka.server.ReplicaAlterLogDirsThread", "org.apache.kafka.server.AssignmentsManager")
+TWO_DIRECTORIES = LabOptions(brokers=1, directories=2, detailed=DETAILED)
 THREE_DIRECTORIES = evolve(TWO_DIRECTORIES, directories=3)
 IN_THE_WINDOW = Experiment(
     name="copy-takes-over-without-a-record",
@@ -398,7 +411,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="log-without-topic-id",
-        about="The broker is killed when it created a log; partition.metadata is removed, as a crash may leave it.",
+        about="The broker is killed as soon as the folder of a log is there, and starts without partition.metadata.",
         expected="In 3.7.0 the broker does not start; later it sets the log aside.",
         story="log-moves.md",
         run=_log_without_topic_id,
