@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from typing import Any
@@ -18,6 +19,8 @@ PATIENCE = 60.0
 """Seconds for a broker without replicas to end."""
 FIRST_DELETION = 35.0
 """Seconds after which the task that deletes logs has begun: it does 30 s after the start."""
+STOPPING = re.compile(r'^"kafka-shutdown-hook"(?:.+\n)+', re.MULTILINE)
+"""The stack of the thread that stops a broker."""
 NEAR, FAR = "near", "far"
 """The racks of the follower, with the consumer, and of the leader."""
 
@@ -30,6 +33,11 @@ def _ends(lab: Lab, details: dict[str, Any]) -> bool:
     ended = process.wait(PATIENCE)
     details["seconds"] = round(time.monotonic() - start, 1) if ended else None
     lab.note(f"broker 1 has {'' if ended else 'not '}ended")
+    if not ended:
+        process.send(signal.SIGQUIT)  # Java writes the stacks of all threads
+        time.sleep(1)
+        found = STOPPING.search(process.output.read_text(errors="replace"))
+        details["where it waits"] = found[0].splitlines()[2:14] if found else None
     return ended
 
 
