@@ -31,8 +31,8 @@ SEEN = """
 Experiments that compare a release with one in which a bug is repaired; and those of [log
 moves](../stories/log-moves.md#on-real-brokers).
 
-| experiment | version | seen in | what happened |
-|---|---|---|---|"""
+| experiment | version | report | seen in | what happened |
+|---|---|---|---|---|"""
 PLANS = """
 ## Plans that were carried out
 
@@ -97,7 +97,7 @@ def _row(one: Experiment) -> str:
 
 def _seen(result: Mapping[str, Any]) -> str:
     rounds = f"{result['seen']} of {result['rounds']} rounds"
-    return f"| `{result['name']}` | {result['release']} | {rounds} | {cell(result['outcome'])} |"
+    return f"| `{result['name']}` | {result['release']} | {result['report']} | {rounds} | {cell(result['outcome'])} |"
 
 
 def _plan(plan: CarriedOutPlan) -> str:

@@ -11,6 +11,8 @@ What the model leaves out, and why its stories lose nothing by it:
 * Which directory gets a new log: here the first one that is online.
 * What the thread of a move truncates: a future log that is longer than the current one stays.
 * Assignments that arrive in another order: a correction comes before the copy has taken over, or not at all.
+* When the controller elects: a replica whose directory has changed at a start may lead only after the next start.
+* Changes of the partition after a start, at which a broker before 3.7 creates a replica that it lacks.
 * Brokers of other topics, and the metadata log: its directory does not fail.
 """
 
