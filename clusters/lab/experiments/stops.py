@@ -52,8 +52,11 @@ def _stop_without_a_delete_delay(lab: Lab, this: ExperimentRound) -> RoundOutcom
 
 
 def _stop_without_zookeeper(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Kill ZooKeeper, and stop a broker."""
+    """Kill ZooKeeper, and stop a broker: one that does not wait for ZooKeeper as it begins to be the controller."""
     details: dict[str, Any] = {}
+    if not wait_until(lambda: lab.lines("controller", "Starting the controller scheduler"), 30):
+        raise KwalkError("The controller has not begun.")
+    time.sleep(2)
     lab.zookeeper.send(signal.SIGKILL)
     lab.zookeeper.wait(20)
     lab.note("ZooKeeper: SIGKILL")
