@@ -6,6 +6,7 @@ Source: LogCleanerManager.alterCheckpointDir, abortAndPauseCleaning; KAFKA-8362,
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,10 @@ def _is_cleaned(lab: Lab, topic: str, others: int = 0) -> tuple[bool, int]:
 
     def left() -> int:
         directory = lab.brokers[1].directory(f"{topic}-0")
-        return len(read_records(directory)) if directory else 0
+        while directory is not None:
+            with suppress(FileNotFoundError):  # the cleaner has just removed a segment
+                return len(read_records(directory))
+        raise KwalkError(f"Broker 1 has no log of {topic}.")
 
     return wait_until(lambda: left() < others + WRITTEN / 2, CLEANED, every=0.5), left()
 
