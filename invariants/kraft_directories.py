@@ -47,7 +47,7 @@ def directory_fails_with_its_disk(replica: KraftReplica, directory: Directory) -
 
 
 @when_quiescent(
-    symptom="a replica of a topic that was created again is not there, until its partition changes or its broker starts",
+    symptom="a replica of a topic that was created again is missing until its partition changes or its broker starts",
     log="state-change.log: Unable to start fetching … with topic ID … due to …",
 )
 def replica_of_the_image_is_there(replica: KraftReplica) -> bool:

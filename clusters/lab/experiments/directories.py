@@ -180,7 +180,8 @@ def _crash_without_controller(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     quorum.start_brokers_without_data()
     move = _accepted_move(lab, this)
     quorum.kill()
-    acknowledged, end = [], time.monotonic() + WITHOUT_CONTROLLER
+    acknowledged: list[Probe] = []
+    end = time.monotonic() + WITHOUT_CONTROLLER
     while time.monotonic() < end:
         acknowledged.append(move.write(f"later:{len(acknowledged)}"))
         time.sleep(0.1)

@@ -17,6 +17,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.directories import THROTTLE
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import read_records
+from kwalk.clusters.lab.experiments.logs import lead
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.model.language import KwalkError
 
@@ -118,12 +119,8 @@ def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     _broker(lab).configure_brokers({THROTTLE: "1"}, 1)
     there = _move(lab, here)
     moving = not _has_arrived(lab, here, there, 2)
-    for order in ([2, 1], [1, 2]):
-        lab.admin().reassign(this.topic, {0: order})
-        wait_until(lambda order=order: (lab.topic(this.topic) or {})["partitions"]["0"] == order, 10)
-        lab.admin().elect_preferred(this.topic, 0)
-        if not wait_until(lambda order=order: lab.states(this.topic)[0]["leader"] == order[0], 10):
-            raise KwalkError(f"Broker {order[0]} does not lead.")
+    lead(lab, this.topic, 2, 1)
+    lead(lab, this.topic, 1, 2)
     still = lab.brokers[1].directory(here.name) == here
     _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
     arrived = _has_arrived(lab, here, there)
