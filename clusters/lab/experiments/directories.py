@@ -54,7 +54,7 @@ WITHOUT_CONTROLLER = 5.0
 
 
 @frozen
-class Move:
+class ThrottledMove:
     """A replica on broker 1 that moves to its other log directory, slower than records are written."""
 
     lab: Lab
@@ -105,14 +105,14 @@ def _admin(lab: Lab) -> AdminRequests:
     return AdminRequests(lambda: lab.brokers[1].port, milliseconds=8000)
 
 
-def _accepted_move(lab: Lab, this: ExperimentRound) -> Move:
+def _accepted_move(lab: Lab, this: ExperimentRound) -> ThrottledMove:
     """Begin a move with a throttle of one byte per second, and return when the controller has assigned the directory.
 
     The first records are copied at once, and exceed the throttle: the thread copies nothing more for ten seconds.
     """
     _admin(lab).configure_brokers({THROTTLE: "1"}, 1)
     here = created(lab, this.topic)
-    move = Move(lab, this.topic, here, _other(lab, here))
+    move = ThrottledMove(lab, this.topic, here, _other(lab, here))
     for number in range(3):
         if not (probe := move.write(f"first:{number}"))["ok"]:
             raise KwalkError(f"Produce was answered with {probe['error']}.")
@@ -130,7 +130,7 @@ def _other(lab: Lab, here: Path) -> Path:
     return next(root for root in reversed(lab.brokers[1].roots) if root != here.parent)
 
 
-def _restarted(this: ExperimentRound, move: Move, acknowledged: list[Probe]) -> RoundOutcome:
+def _restarted(this: ExperimentRound, move: ThrottledMove, acknowledged: list[Probe]) -> RoundOutcome:
     """Start the broker, which was killed, and compare the bytes of the log before with those that it serves."""
     before, copy = read_records(move.here), read_records(move.copy)
     move.lab.start(1)
@@ -190,7 +190,7 @@ def _crash_without_controller(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return _restarted(this, move, acknowledged)
 
 
-def _stopped_in_the_window(lab: Lab, this: ExperimentRound) -> Move:
+def _stopped_in_the_window(lab: Lab, this: ExperimentRound) -> ThrottledMove:
     """Kill the broker when the controller has assigned the copy, which has all records, and fail the log's directory.
 
     The first directory also has the metadata log, so the replica moves from the second one to the third.
@@ -252,7 +252,7 @@ def _starts_after_a_repair(lab: Lab, details: dict[str, Any]) -> bool:
     return True
 
 
-def _answered(move: Move) -> dict[str, Probe]:
+def _answered(move: ThrottledMove) -> dict[str, Probe]:
     """Write to the partition until the broker leads it, or for a while; then consume it."""
     answers: list[Probe] = []
 
@@ -270,7 +270,7 @@ def _failed_directory(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     created(lab, f"{this.topic}-other")
     here = created(lab, this.topic)
     broker = lab.brokers[1]
-    move = Move(lab, this.topic, here, broker.data)
+    move = ThrottledMove(lab, this.topic, here, broker.data)
     written = [move.write(f"first:{number}") for number in range(3)]
     noticed = lab.fail_disk(1, here.parent)
     time.sleep(SETTLES)
@@ -306,7 +306,7 @@ def _log_without_topic_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     try:
         lab.start(1)
         starts = True
-        details |= _answered(Move(lab, this.topic, here, here.parent))
+        details |= _answered(ThrottledMove(lab, this.topic, here, here.parent))
     except KwalkError as error:
         starts = False
         details["error"] = str(error).splitlines()[0]
