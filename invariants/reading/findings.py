@@ -544,7 +544,8 @@ class Findings:
             yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
-            yield from self._of_older_state(place, by_property, ahead)
+            yield from self._of_state_behind(place, ahead)
+            yield from self._of_missing_id(place, by_property)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -573,17 +574,14 @@ class Findings:
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
 
-    def _of_older_state(
-        self, place: _Place, broken: Mapping[str, list[Broken]], ahead: Mapping[int, int]
-    ) -> Iterator[Observation]:
-        """A state that is older than the logs, and the id that the topic's znode has lost: a failover needs both."""
+    def _of_state_behind(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        """A state that is older than the logs, and whether the leader serves that clients are told of."""
         served = self.capture.cached(place.topic.name, place.partition)
         is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
         kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
         serves = serves_as_told(self.capture, place.topic, place.partition)
         for one in self._of_earlier_logs(kind, place, ahead):
             yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
-        yield from self._of_missing_id(place, broken)
 
     def _without_state(self, place: _Place) -> FindingKind:
         """Return what it is that a partition has no state znode: brokers may lead it still."""
