@@ -144,13 +144,13 @@ def test_zookeeper_is_behind_a_log_of_later_epochs_whatever_the_replicas_have_th
     assert "records-on-no-replica" not in found(snapshot)
 
 
-@pytest.mark.parametrize("version", [0, 2])
-def test_a_restored_topic_without_its_id_gets_the_id_and_the_state_before_a_failover(version: int) -> None:
+@pytest.mark.parametrize("writes", [0, 2])
+def test_a_restored_topic_without_its_id_gets_the_id_and_the_state_before_a_failover(writes: int) -> None:
     """ZooKeeper's backup is of before the upgrade to 2.8; the brokers run on."""
     snapshot = alone("3.4.1")
     answers(snapshot)
     orders = snapshot["topics"]["orders"]
-    orders["version"] = version
+    orders["version"] = writes
     del orders["znode"]["topic_id"]
     state(snapshot)["leader_epoch"] = 2
     ways = ways_out(snapshot)

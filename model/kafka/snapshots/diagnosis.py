@@ -660,12 +660,12 @@ def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
     return is_used and (has_lost_id(capture, topic, ids) or ids <= {topic.topic_id})
 
 
-def has_lost_id(capture: Capture, topic: Topic, ids: Collection[str | None]) -> bool:
+def has_lost_id(capture: Capture, named: Topic, ids: Collection[str | None]) -> bool:
     """Whether a topic's znode may have lost the id of the logs.
 
     It has none, and was changed since its creation; or the controller sends that of the logs.
     """
-    return topic.topic_id is None and len(ids) == 1 and (not is_as_created(topic) or sent_id(capture, topic) in ids)
+    return named.topic_id is None and len(ids) == 1 and (not is_as_created(named) or sent_id(capture, named) in ids)
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:
