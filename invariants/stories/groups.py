@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from kwalk.invariants import delayed_operations as operations
+from kwalk.invariants import group_answers as answers
 from kwalk.invariants import groups
 from kwalk.invariants import member_timeouts as timeouts
+from kwalk.invariants import offsets_topic as creations
 from kwalk.model.kafka.groups import (
     consumer,
     delayed_operations,
     domains,
+    group_answers,
     group_coordinator,
     group_metadata_manager,
     member_timeouts,
     offsets_partition,
+    offsets_topic,
     versions,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
@@ -641,6 +645,36 @@ CHANGED_TIMEOUTS = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "3.9.0")},
     source="GroupMetadata.updateMember; KAFKA-14009",
 )
+FIRST_OF_A_CLUSTER = Scenario(
+    name="consumer-group-first-of-a-cluster",
+    story="Brokers of a new cluster start one after another, as the first consumer looks for its coordinator.",
+    state=offsets_topic.OffsetsTopic,
+    actions=actions_of(offsets_topic),
+    properties=(
+        creations.offsets_have_their_replicas,
+        creations.offsets_have_their_configuration,
+        creations.consumer_is_refused_for_brokers,
+        creations.brokers_start_one_by_one,
+        creations.offsets_are_created,
+    ),
+    bounds={"offsets_factor": 3},
+    variants=versions.VARIANTS,
+    source="KafkaApis.createGroupMetadataTopic; KAFKA-3718, KAFKA-3959",
+)
+GROUP_AND_ITS_CLIENTS = Scenario(
+    name="consumer-group-and-its-clients",
+    story="A group is described, and gets transactional commits.",
+    state=group_answers.AnsweredGroup,
+    actions=actions_of(group_answers),
+    properties=(
+        answers.described_member_has_its_subscription,
+        answers.commit_can_be_sent_again,
+        answers.commit_is_verified,
+        answers.member_is_described,
+    ),
+    variants=versions.CLIENT_VARIANTS,
+    source="KafkaApis, GroupMetadataManager; KAFKA-9150, KAFKA-16386",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -678,4 +712,6 @@ SCENARIOS = (
     GROUPS_OF_ONE_PARTITION,
     ENDED_TRANSACTIONS,
     CHANGED_TIMEOUTS,
+    FIRST_OF_A_CLUSTER,
+    GROUP_AND_ITS_CLIENTS,
 )

@@ -1,0 +1,43 @@
+"""Properties of the creation of __consumer_offsets."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.offsets_topic import OFFSETS_FACTOR, OffsetsTopic
+from kwalk.model.language import always, premise, reachable, step
+
+
+@always(
+    symptom="all groups of a partition stop when one broker does, and committed offsets are lost with its disk",
+    log="none: kafka-topics.sh --describe --topic __consumer_offsets shows fewer replicas than are configured",
+)
+def offsets_have_their_replicas(topic: OffsetsTopic) -> bool:
+    """__consumer_offsets has as many replicas as offsets.topic.replication.factor says."""
+    premise(topic.replicas > 0)
+    return topic.replicas == OFFSETS_FACTOR
+
+
+@always(symptom="segments of __consumer_offsets are larger than offsets.topic.segment.bytes", log="none")
+def offsets_have_their_configuration(topic: OffsetsTopic) -> bool:
+    """__consumer_offsets has the configuration that brokers have for it."""
+    return topic.is_configured == (topic.replicas > 0)
+
+
+@step(symptom="a consumer is refused, although there are brokers enough", log="none")
+def consumer_is_refused_for_brokers(before: OffsetsTopic, after: OffsetsTopic) -> bool:
+    """A consumer is refused until there are brokers enough, and the topic is created once."""
+    premise(before.is_refused < after.is_refused or before.replicas != after.replicas)
+    is_refusal = after.replicas == 0 and after.is_refused and 0 < before.live < OFFSETS_FACTOR
+    return is_refusal or (before.replicas == 0 and after.replicas == before.live and not after.is_refused)
+
+
+@step(symptom="brokers start by themselves", log="none")
+def brokers_start_one_by_one(before: OffsetsTopic, after: OffsetsTopic) -> bool:
+    """One broker starts at a time; a consumer may look again then."""
+    premise(before.live != after.live)
+    return after.live == before.live + 1 and not after.is_refused and after.replicas == before.replicas
+
+
+@reachable()
+def offsets_are_created(topic: OffsetsTopic) -> bool:
+    """The topic is created when all brokers are live."""
+    return topic.live == OFFSETS_FACTOR and topic.replicas == OFFSETS_FACTOR

@@ -1,0 +1,51 @@
+"""KafkaApis.createGroupMetadataTopic: the creation of __consumer_offsets, when the first consumer looks for its group.
+
+What the model leaves out, and why its story loses nothing by it: offsets, which are lost with the last replica; and
+partitions of the topic, which are created at once.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.versions import OFFSETS_HAVE_THEIR_CONFIGURATION, OFFSETS_WAIT_FOR_BROKERS
+from kwalk.model.language import Actor, Bound, action, flag, number, require, state
+
+OFFSETS_FACTOR = Bound("offsets_factor", "offsets.topic.replication.factor", minimum=1)
+
+CONSUMER = Actor("consumer", system=False)
+OPERATOR = Actor("operator", system=False)
+
+
+@state
+class OffsetsTopic:
+    """The topic, and how many brokers are live.
+
+    Attributes:
+        replicas: how many its partitions have; 0 until it is created.
+        is_configured: whether it has offsets.topic.segment.bytes, as the broker has it.
+        is_refused: whether the last consumer was refused.
+    """
+
+    live: int = number(0, OFFSETS_FACTOR)
+    replicas: int = number(0, OFFSETS_FACTOR)
+    is_configured: bool = flag()
+    is_refused: bool = flag()
+
+
+@action(by=OPERATOR, description="starts a broker", source="KafkaServer.startup")
+def start_one(topic: OffsetsTopic) -> None:
+    """Brokers of a new cluster start one after another."""
+    require(topic.live < OFFSETS_FACTOR)
+    topic.live += 1
+    topic.is_refused = False
+
+
+@action(by=CONSUMER, description="looks for its coordinator", source="KafkaApis.handleGroupCoordinatorRequest")
+def look_for_coordinator(topic: OffsetsTopic) -> None:
+    """The topic is created; up to 0.10.2 with a replica on each broker, if there were fewer than its factor."""
+    require(topic.live > 0 and topic.replicas == 0)
+    if topic.live < OFFSETS_FACTOR and OFFSETS_WAIT_FOR_BROKERS:
+        topic.is_refused = True
+    else:
+        topic.replicas = topic.live
+        topic.is_configured = bool(OFFSETS_HAVE_THEIR_CONFIGURATION)
+        topic.is_refused = False
