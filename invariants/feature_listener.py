@@ -40,8 +40,16 @@ def features_are_changed_for_good(before: FeatureListener, after: FeatureListene
 def lives_end_once(before: FeatureListener, after: FeatureListener) -> bool:
     """A broker that is to end ends, and stays so."""
     premise(before.life is not after.life)
-    is_begin = before.life is BrokerLife.RUNS and after.life is not BrokerLife.ENDED
+    is_read = after.life is BrokerLife.STOPS or not after.is_queued
+    is_begin = before.life is BrokerLife.RUNS and after.life is not BrokerLife.ENDED and is_read
     return is_begin or (before.life is not BrokerLife.ENDED and after.life is BrokerLife.ENDED)
+
+
+@step(symptom="features are read that nobody has changed", log="none")
+def event_is_of_a_session(before: FeatureListener, after: FeatureListener) -> bool:
+    """The thread has an event as a broker with a session is told of one, or as it gets one."""
+    premise(not before.is_queued and after.is_queued)
+    return after.has_session
 
 
 @reachable()

@@ -33,6 +33,13 @@ def setting_and_broker_change_apart(before: ExpirationSetting, after: Expiration
     return not after.has_value or after.runs
 
 
+@step(symptom="a broker is notified of nothing", log="none")
+def notification_is_of_a_change(before: ExpirationSetting, after: ExpirationSetting) -> bool:
+    """A broker is notified as a value is set, or deleted."""
+    premise(not before.is_changed and after.is_changed)
+    return before.is_set != after.is_set
+
+
 @reachable()
 def stopped_broker_has_a_change(setting: ExpirationSetting) -> bool:
     """A value is set while the broker is down."""

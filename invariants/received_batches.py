@@ -59,6 +59,14 @@ def protocol_is_raised(before: ReceivingLog, after: ReceivingLog) -> bool:
     return after.is_upgraded and after.received is Received.NONE
 
 
+@step(symptom="records that were deleted are still there", log="none")
+def forgotten_batches_are_gone(before: ReceivingLog, after: ReceivingLog) -> bool:
+    """A log whose records were deleted has none that are special."""
+    premise(before.received is not Received.NONE and after.received is Received.NONE)
+    premise(before.is_upgraded == after.is_upgraded)
+    return not after.has_zstd and not after.has_hole
+
+
 @reachable()
 def zstd_is_appended(log: ReceivingLog) -> bool:
     """A batch in zstd is appended."""

@@ -653,7 +653,6 @@ FIRST_OF_A_CLUSTER = Scenario(
     properties=(
         creations.offsets_have_their_replicas,
         creations.offsets_have_their_configuration,
-        creations.consumer_is_refused_for_brokers,
         creations.brokers_start_one_by_one,
         creations.offsets_are_created,
     ),

@@ -269,6 +269,7 @@ RECEIVED_BATCHES = Scenario(
         batches.sound_batch_is_appended,
         batches.appended_batch_is_there,
         batches.protocol_is_raised,
+        batches.forgotten_batches_are_gone,
         batches.zstd_is_appended,
         batches.zstd_is_forgotten,
         batches.zstd_is_early,
@@ -287,7 +288,6 @@ FILE_THAT_IS_READ = Scenario(
         reads.file_is_read_to_its_end,
         reads.reading_does_not_fail,
         reads.batches_are_read_in_order,
-        reads.reading_ends_once,
         reads.largest_file_is_read,
         reads.empty_file_is_read,
     ),
@@ -303,6 +303,7 @@ FULL_MAP = Scenario(
     properties=(
         reads.lookup_in_a_map_ends,
         reads.map_has_room,
+        reads.answer_stays,
         reads.full_map_is_asked,
         reads.empty_map_is_asked,
     ),

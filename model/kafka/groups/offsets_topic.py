@@ -22,13 +22,11 @@ class OffsetsTopic:
     Attributes:
         replicas: how many its partitions have; 0 until it is created.
         is_configured: whether it has offsets.topic.segment.bytes, as the broker has it.
-        is_refused: whether the last consumer was refused.
     """
 
     live: int = number(0, OFFSETS_FACTOR)
     replicas: int = number(0, OFFSETS_FACTOR)
     is_configured: bool = flag()
-    is_refused: bool = flag()
 
 
 @action(by=OPERATOR, description="starts a broker", source="KafkaServer.startup")
@@ -36,16 +34,15 @@ def start_one(topic: OffsetsTopic) -> None:
     """Brokers of a new cluster start one after another."""
     require(topic.live < OFFSETS_FACTOR)
     topic.live += 1
-    topic.is_refused = False
 
 
 @action(by=CONSUMER, description="looks for its coordinator", source="KafkaApis.handleGroupCoordinatorRequest")
 def look_for_coordinator(topic: OffsetsTopic) -> None:
-    """The topic is created; up to 0.10.2 with a replica on each broker, if there were fewer than its factor."""
+    """The topic is created; up to 0.10.2 with a replica on each broker, if there were fewer than its factor.
+
+    Since then the consumer is refused until there are brokers enough.
+    """
     require(topic.live > 0 and topic.replicas == 0)
-    if topic.live < OFFSETS_FACTOR and OFFSETS_WAIT_FOR_BROKERS:
-        topic.is_refused = True
-    else:
-        topic.replicas = topic.live
-        topic.is_configured = bool(OFFSETS_HAVE_THEIR_CONFIGURATION)
-        topic.is_refused = False
+    require(topic.live == OFFSETS_FACTOR or not OFFSETS_WAIT_FOR_BROKERS)
+    topic.replicas = topic.live
+    topic.is_configured = bool(OFFSETS_HAVE_THEIR_CONFIGURATION)

@@ -51,7 +51,8 @@ def change_features(listener: FeatureListener, is_unsupported: bool) -> None:
     """ZooKeeper tells a broker that has a session."""
     require(listener.life is BrokerLife.RUNS and not listener.is_unsupported)
     listener.is_unsupported = is_unsupported
-    listener.is_queued = listener.is_queued or listener.has_session
+    if listener.has_session:
+        listener.is_queued = True
 
 
 @action(by=FAULT, description="ends the session", source="ZooKeeperClient: AuthFailed or Expired")

@@ -12,12 +12,15 @@ What the model leaves out, and why its stories lose nothing by it:
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kwalk.model.kafka.server.versions import FETCHES_FIT_THE_QUOTA, THROTTLED_FETCHES_ARE_OF_LAGGARDS
 from kwalk.model.kafka.storage.domains import CONSUMER, FETCHER, PRODUCER
 from kwalk.model.language import Actor, Bound, action, flag, number, require, state
 
 UNREAD = Bound("unread", "records that a consumer has not read, and can fetch at once", minimum=1)
 WINDOW = Bound("window", "records that the quota allows in its window of time", minimum=1)
+Unread = Annotated[int, number(1, UNREAD)]
 LEADER = Actor("leader")
 OTHERS = Actor("other followers", system=False)
 CONTROLLER = Actor("controller", system=False)
@@ -86,18 +89,17 @@ class ConsumerQuota:
     got_nothing: bool = flag()
 
 
-@action(by=PRODUCER, description="produces one record, or more", source="Partition.appendRecordsToLeader")
-def produce_for_consumer(consumer: ConsumerQuota, is_one: bool) -> None:
-    """One, or as many as can be fetched at once."""
+@action(by=PRODUCER, description="produces {records} records", source="Partition.appendRecordsToLeader")
+def produce_for_consumer(consumer: ConsumerQuota, records: Unread) -> None:
+    """As many as can be fetched at once, or fewer."""
     require(consumer.unread == 0)
-    consumer.unread = 1 if is_one else int(UNREAD)
+    consumer.unread = records
     consumer.got_nothing = False
 
 
 @action(by=CONSUMER, description="fetches", source="KafkaApis.handleFetchRequest; ClientQuotaManager.throttle")
 def fetch_under_quota(consumer: ConsumerQuota) -> None:
     """A fetch of more than the window allows is throttled; since KAFKA-9677 none has more."""
-    require(consumer.unread > 0)
     size = min(consumer.unread, WINDOW) if FETCHES_FIT_THE_QUOTA else consumer.unread
     if size > WINDOW:
         consumer.got_nothing = True

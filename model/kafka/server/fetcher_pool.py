@@ -40,7 +40,7 @@ def has_one_thread(pool: FetcherPool) -> None:
 
 def thread_for(partition: int, last: int) -> int:
     """Return the thread of a partition (Kafka: AbstractFetcherManager.getFetcherId)."""
-    return partition if partition <= last else (partition - last - 1 if last > 0 else 0)
+    return partition % (last + 1)
 
 
 @action(by=OPERATOR, description="sets num.replica.fetchers", source="AbstractFetcherManager.resizeThreadPool")
