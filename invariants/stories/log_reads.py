@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.invariants import cleaner_formats as formats
 from kwalk.invariants import directories_stop as stops
+from kwalk.invariants import down_conversion as conversions
 from kwalk.invariants import file_reads as reads
 from kwalk.invariants import lazy_index as indexes
 from kwalk.invariants import log_readers as readers
@@ -16,6 +17,7 @@ from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
     cleaner_formats,
     directories_stop,
+    down_conversion,
     file_reads,
     lazy_index,
     log_readers,
@@ -29,6 +31,7 @@ from kwalk.model.kafka.storage import (
 )
 from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
+from kwalk.model.kafka.storage.down_conversion import ConvertedLog
 from kwalk.model.kafka.storage.file_reads import CleanerMap, ReadFile
 from kwalk.model.kafka.storage.lazy_index import LazyIndex
 from kwalk.model.kafka.storage.log_readers import ReadLog
@@ -311,7 +314,25 @@ FULL_MAP = Scenario(
     variants=versions.VARIANTS,
     source="SkimpyOffsetMap; KAFKA-3682",
 )
+CONVERTED_BATCHES = Scenario(
+    name="log-converted-batches",
+    story="Batches of two message formats are converted for a consumer of before 0.11.",
+    state=ConvertedLog,
+    actions=actions_of(down_conversion),
+    properties=(
+        conversions.headers_are_left_out,
+        conversions.converted_batches_have_room,
+        conversions.batches_are_written_in_order,
+        conversions.fetch_has_an_end,
+        conversions.headers_are_read,
+        conversions.log_has_no_headers,
+        conversions.formats_are_mixed,
+    ),
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.10")},
+    source="RecordsUtil.downConvert; KAFKA-6739, KAFKA-8570",
+)
 SCENARIOS = (
+    CONVERTED_BATCHES,
     STOP_OF_TWO_DIRECTORIES,
     LOG_AND_ITS_TASK,
     RECEIVED_BATCHES,

@@ -282,6 +282,7 @@ SEARCHES = (
     "log-full-map --variant 3.9.0 --keep-going",
     "consumer-group-first-of-a-cluster --variant 3.9.0 --keep-going",
     "consumer-group-and-its-clients --variant 3.9.0 --keep-going",
+    "log-converted-batches --variant 3.9.0 --keep-going",
     "generated-broker-ids --variant 3.9.0 --keep-going",
     "generated-ids-in-a-migration --variant 3.9.0 --keep-going",
     "consumer-group-changed-timeouts --variant 3.9.0 --keep-going",

@@ -56,6 +56,24 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "converted_batches_have_room()",
+            "log-converted-batches",
+            "2.0",
+            "write_formatted(1,0) write_formatted(0,0) fetch_converted()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "headers_are_left_out()",
+            "log-converted-batches",
+            "1.0",
+            "write_formatted(1,1) fetch_converted()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
             "existing_topic_is_known()",
             "partition-and-its-clients",
             "1.0",
@@ -2061,6 +2079,7 @@ SEARCHED = (
     ("log-received-batches", "3.9.0"),
     ("log-file-that-is-read", "3.9.0"),
     ("log-full-map", "3.9.0"),
+    ("log-converted-batches", "3.9.0"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

@@ -5,6 +5,8 @@ configuration holds), `alter_partition_manager` and `replica_lag` (who is in the
 `fetcher_endpoint` and `fetch_session` (fetchers), `read_replica`, `delayed_requests`, `request_buffers` and
 `request_timer` (requests), `partition_locks` (threads that wait for each other), `kraft_directories` (a start in KRaft
 mode, and directories that fail), `full_requests` (what KRaft's controller sends in a migration), `generated_ids`
-(ids of brokers), `network_stop` and `server_stop` (an orderly stop). `versions` has the flags, and
-`kwalk.invariants.stories.server` the stories.
+(ids of brokers), `network_stop` and `server_stop` (an orderly stop), `partition_answers` and `topic_requests` (what
+clients are answered), `fetch_quotas`, `session_cache` and `fetcher_pool` (who fetches how much), `feature_listener`,
+`server_start` and `producer_expiration` (what ends a broker, or a start forgets). `versions` has the flags, and
+`kwalk.invariants.stories.server` and `answers` the stories.
 """

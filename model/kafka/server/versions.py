@@ -496,7 +496,14 @@ REQUESTS_KNOW_THE_TOPIC = version_flag(
     {"2.0.0": True},
     closes="a client is not told that a topic which exists does not",
     source="KAFKA-6796 (2.0.0): ReplicaManager.getPartitionOrException",
-    trials=(Trial("partition-and-its-clients", ("existing_topic_is_known",), variant="1.0"),),
+    trials=(
+        Trial(
+            "partition-and-its-clients",
+            ("existing_topic_is_known",),
+            variant="1.0",
+            flags={"epochs_know_the_topic": True},
+        ),
+    ),
 )
 EPOCHS_KNOW_THE_TOPIC = version_flag(
     "epochs_know_the_topic",
@@ -581,7 +588,14 @@ TIMESTAMP_TYPES_ARE_READ_FIRST = version_flag(
     {"2.0.0": True},
     closes="brokers start with what clients have set",
     source="KAFKA-6973 (2.0.0): LogConfig",
-    trials=(Trial("requests-about-a-topic", ("accepted_value_can_be_read",), variant="1.0"),),
+    trials=(
+        Trial(
+            "requests-about-a-topic",
+            ("accepted_value_can_be_read",),
+            variant="1.0",
+            flags={"formats_are_read_first": True},
+        ),
+    ),
 )
 FORMATS_ARE_READ_FIRST = version_flag(
     "formats_are_read_first",

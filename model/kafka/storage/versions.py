@@ -1450,6 +1450,25 @@ FULL_MAPS_ARE_SEARCHED_ONCE = version_flag(
     trials=(Trial("log-full-map", ("lookup_in_a_map_ends",), variant="0.10.0"),),
 )
 
+HEADERS_ARE_LEFT_OUT = version_flag(
+    "headers_are_left_out",
+    "KAFKA-6739 (1.1.1): headers of records are left out as they are converted for a consumer of before 0.11; before, "
+    "its fetch failed",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="an earlier consumer reads records with headers",
+    source="KAFKA-6739 (1.1.1): RecordsUtil.downConvert",
+    trials=(Trial("log-converted-batches", ("headers_are_left_out",), variant="1.0"),),
+)
+OLD_BATCHES_GET_ROOM = version_flag(
+    "old_batches_get_room",
+    "KAFKA-8570 (2.2.2, 2.3.1): the buffer of a conversion grows for a batch that stays as it is, too; before, such a "
+    "batch was taken to come before all that are converted",
+    {"2.2.2": True, "2.3.0": False, "2.3.1": True},
+    closes="an earlier consumer reads batches in whatever order their formats are",
+    source="KAFKA-8570 (2.2.2, 2.3.1): RecordsUtil.downConvert",
+    trials=(Trial("log-converted-batches", ("converted_batches_have_room",), variant="2.0"),),
+)
+
 # Fixes that no release has.
 
 LATER_SEGMENTS_ARE_SEARCHED = candidate(
