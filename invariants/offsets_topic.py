@@ -10,16 +10,16 @@ from kwalk.model.language import always, premise, reachable, step
     symptom="all groups of a partition stop when one broker does, and committed offsets are lost with its disk",
     log="none: kafka-topics.sh --describe --topic __consumer_offsets shows fewer replicas than are configured",
 )
-def offsets_have_their_replicas(topic: OffsetsTopic) -> bool:
+def offsets_have_their_replicas(created: OffsetsTopic) -> bool:
     """__consumer_offsets has as many replicas as offsets.topic.replication.factor says."""
-    premise(topic.replicas > 0)
-    return topic.replicas == OFFSETS_FACTOR
+    premise(created.replicas > 0)
+    return created.replicas == OFFSETS_FACTOR
 
 
 @always(symptom="segments of __consumer_offsets are larger than offsets.topic.segment.bytes", log="none")
-def offsets_have_their_configuration(topic: OffsetsTopic) -> bool:
+def offsets_have_their_configuration(created: OffsetsTopic) -> bool:
     """__consumer_offsets has the configuration that brokers have for it."""
-    return topic.is_configured == (topic.replicas > 0)
+    return created.is_configured == (created.replicas > 0)
 
 
 @step(symptom="brokers start by themselves, or __consumer_offsets changes its replicas", log="none")
@@ -32,6 +32,6 @@ def brokers_start_one_by_one(before: OffsetsTopic, after: OffsetsTopic) -> bool:
 
 
 @reachable()
-def offsets_are_created(topic: OffsetsTopic) -> bool:
+def offsets_are_created(created: OffsetsTopic) -> bool:
     """The topic is created when all brokers are live."""
-    return topic.live == OFFSETS_FACTOR and topic.replicas == OFFSETS_FACTOR
+    return created.live == OFFSETS_FACTOR and created.replicas == OFFSETS_FACTOR

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import controller_channel as channels
 from kwalk.invariants import feature_listener as features
+from kwalk.invariants import fetch_epochs as epochs
 from kwalk.invariants import fetch_quotas as quotas
 from kwalk.invariants import fetcher_pool as pools
 from kwalk.invariants import partition_answers as answers
 from kwalk.invariants import producer_expiration as expirations
+from kwalk.invariants import quota_locks as quota_threads
 from kwalk.invariants import server_start as starts
 from kwalk.invariants import session_cache as sessions
 from kwalk.invariants import topic_requests as requests
 from kwalk.model.kafka.server import (
+    controller_channel,
     feature_listener,
+    fetch_epochs,
     fetch_quotas,
     fetcher_pool,
     partition_answers,
     producer_expiration,
+    quota_locks,
     server_start,
     session_cache,
     topic_requests,
     versions,
 )
+from kwalk.model.kafka.server.controller_channel import ControllerChannel
 from kwalk.model.kafka.server.feature_listener import FeatureListener
+from kwalk.model.kafka.server.fetch_epochs import EpochOfFetches
 from kwalk.model.kafka.server.fetch_quotas import ConsumerQuota, FollowerQuota
 from kwalk.model.kafka.server.fetcher_pool import FetcherPool
 from kwalk.model.kafka.server.partition_answers import AskedBroker
 from kwalk.model.kafka.server.producer_expiration import ExpirationSetting
+from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
@@ -205,6 +214,53 @@ PRODUCER_EXPIRATION = Scenario(
     variants=versions.EXPIRATION_VARIANTS,
     source="KafkaConfig; KAFKA-14990",
 )
+CHANNEL_TO_THE_CONTROLLER = Scenario(
+    name="channel-to-the-controller",
+    story="The controller moves, and brokers do not authenticate others, as a leader sends it requests.",
+    state=ControllerChannel,
+    actions=actions_of(controller_channel),
+    properties=(
+        channels.failed_sender_looks_again,
+        channels.sender_is_answered_at_last,
+        channels.controller_answers,
+        channels.address_changes_by_an_answer,
+        channels.faults_come_one_by_one,
+        channels.stale_controller_refuses,
+        channels.sender_has_failed,
+        channels.both_refuse,
+    ),
+    bounds={"controllers": 2},
+    variants=versions.VARIANTS,
+    source="BrokerToControllerChannelManager; KAFKA-15823",
+)
+QUOTA_THAT_CHANGES = Scenario(
+    name="quota-that-changes",
+    story="A quota changes, as the first request without one is counted.",
+    state=QuotaLocks,
+    actions=actions_of(quota_locks),
+    properties=(
+        quota_threads.quota_threads_end,
+        quota_threads.quota_threads_go_on,
+        quota_threads.sensor_is_made_once,
+        quota_threads.both_hold_a_lock,
+    ),
+    variants=versions.VARIANTS,
+    source="ClientRequestQuotaManager; KAFKA-14225",
+)
+EPOCHS_OF_FETCHES = Scenario(
+    name="epochs-of-fetches",
+    story="A follower fetches from one leader after another, and gets records or none.",
+    state=EpochOfFetches,
+    actions=actions_of(fetch_epochs),
+    properties=(
+        epochs.fetch_has_the_last_epoch,
+        epochs.records_are_of_the_leader,
+        epochs.records_are_of_an_earlier_leader,
+    ),
+    bounds={"fetched_epochs": 2},
+    variants=versions.EPOCH_VARIANTS,
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-15510",
+)
 
 SCENARIOS = (
     PARTITION_AND_ITS_CLIENTS,
@@ -216,4 +272,7 @@ SCENARIOS = (
     FEATURES_AMID_A_SESSION,
     START_THAT_FAILS,
     PRODUCER_EXPIRATION,
+    CHANNEL_TO_THE_CONTROLLER,
+    QUOTA_THAT_CHANGES,
+    EPOCHS_OF_FETCHES,
 )

@@ -7,6 +7,7 @@ from kwalk.invariants import group_answers as answers
 from kwalk.invariants import groups
 from kwalk.invariants import member_timeouts as timeouts
 from kwalk.invariants import offsets_topic as creations
+from kwalk.invariants import zookeeper_offsets as paths
 from kwalk.model.kafka.groups import (
     consumer,
     delayed_operations,
@@ -18,6 +19,7 @@ from kwalk.model.kafka.groups import (
     offsets_partition,
     offsets_topic,
     versions,
+    zookeeper_offsets,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.kafka.groups.state import (
@@ -674,6 +676,20 @@ GROUP_AND_ITS_CLIENTS = Scenario(
     variants=versions.CLIENT_VARIANTS,
     source="KafkaApis, GroupMetadataManager; KAFKA-9150, KAFKA-16386",
 )
+OFFSETS_IN_ZOOKEEPER = Scenario(
+    name="consumer-group-in-zookeeper",
+    story="A consumer of 0.8 commits to ZooKeeper through a broker that is upgraded.",
+    state=zookeeper_offsets.ZookeeperOffset,
+    actions=actions_of(zookeeper_offsets),
+    properties=(
+        paths.offset_in_zookeeper_is_found,
+        paths.offset_in_zookeeper_stays,
+        paths.upgraded_broker_has_an_offset,
+        paths.broker_is_upgraded_first,
+    ),
+    variants=versions.PATH_VARIANTS,
+    source="ConsumerOffset.path; PR-5060",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -713,4 +729,5 @@ SCENARIOS = (
     CHANGED_TIMEOUTS,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
+    OFFSETS_IN_ZOOKEEPER,
 )

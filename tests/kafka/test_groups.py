@@ -26,6 +26,15 @@ AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find
 BROKEN = (
     (
         Broken(
+            "offset_in_zookeeper_is_found()",
+            "consumer-group-in-zookeeper",
+            "1.1.0",
+            "commit_to_zookeeper() upgrade_zookeeper_broker() fetch_from_zookeeper()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
             "offsets_have_their_replicas()",
             "consumer-group-first-of-a-cluster",
             "0.10.2",
@@ -548,6 +557,7 @@ SEARCHED = (
     ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-retention-for-good", "3.9.0"),
+    ("consumer-group-in-zookeeper", "3.9.0"),
     ("consumer-group-changed-timeouts", "3.9.0"),
     ("consumer-group-first-of-a-cluster", "3.9.0"),
     ("consumer-group-and-its-clients", "3.9.0"),

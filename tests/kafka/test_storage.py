@@ -56,6 +56,33 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "fetch_has_the_last_epoch()",
+            "epochs-of-fetches",
+            "3.6.0",
+            "elect_for_fetches() fetch_with_epoch(1)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "quota_threads_end()",
+            "quota-that-changes",
+            "2.8.2",
+            "begin_count() begin_quota_change()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "failed_sender_looks_again()",
+            "channel-to-the-controller",
+            "3.7.0",
+            "change_refusal(0) send_to_controller()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "converted_batches_have_room()",
             "log-converted-batches",
             "2.0",
@@ -2080,6 +2107,9 @@ SEARCHED = (
     ("log-file-that-is-read", "3.9.0"),
     ("log-full-map", "3.9.0"),
     ("log-converted-batches", "3.9.0"),
+    ("channel-to-the-controller", "3.9.0"),
+    ("quota-that-changes", "3.9.0"),
+    ("epochs-of-fetches", "3.9.0"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

@@ -30,19 +30,19 @@ class OffsetsTopic:
 
 
 @action(by=OPERATOR, description="starts a broker", source="KafkaServer.startup")
-def start_one(topic: OffsetsTopic) -> None:
+def start_one(created: OffsetsTopic) -> None:
     """Brokers of a new cluster start one after another."""
-    require(topic.live < OFFSETS_FACTOR)
-    topic.live += 1
+    require(created.live < OFFSETS_FACTOR)
+    created.live += 1
 
 
 @action(by=CONSUMER, description="looks for its coordinator", source="KafkaApis.handleGroupCoordinatorRequest")
-def look_for_coordinator(topic: OffsetsTopic) -> None:
+def look_for_coordinator(created: OffsetsTopic) -> None:
     """The topic is created; up to 0.10.2 with a replica on each broker, if there were fewer than its factor.
 
     Since then the consumer is refused until there are brokers enough.
     """
-    require(topic.live > 0 and topic.replicas == 0)
-    require(topic.live == OFFSETS_FACTOR or not OFFSETS_WAIT_FOR_BROKERS)
-    topic.replicas = topic.live
-    topic.is_configured = bool(OFFSETS_HAVE_THEIR_CONFIGURATION)
+    require(created.live > 0 and created.replicas == 0)
+    require(created.live == OFFSETS_FACTOR or not OFFSETS_WAIT_FOR_BROKERS)
+    created.replicas = created.live
+    created.is_configured = bool(OFFSETS_HAVE_THEIR_CONFIGURATION)

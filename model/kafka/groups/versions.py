@@ -556,6 +556,15 @@ LOST_VERIFICATIONS_ARE_REPEATED = version_flag(
     source="KAFKA-16386 (3.7.1): GroupMetadataManager.maybeConvertOffsetCommitError",
     trials=(Trial("consumer-group-and-its-clients", ("commit_can_be_sent_again",), variant="3.7.0"),),
 )
+OFFSETS_HAVE_ONE_PATH = version_flag(
+    "offsets_have_one_path",
+    "PR-5060 (1.1.1): offsets in ZooKeeper are at /consumers/…/offsets; in 1.1.0, at /consumers/…/offset",
+    {"1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="consumers of 0.8 find what they have committed",
+    source="https://github.com/apache/kafka/pull/5060 (1.1.1): ConsumerOffset.path",
+    trials=(Trial("consumer-group-in-zookeeper", ("offset_in_zookeeper_is_found",), variant="1.1.0"),),
+)
 REMOVAL_WAITS = candidate(
     "removal_waits",
     "a group's removal waits until its tombstones are in all in-sync replicas, as commits do",
@@ -584,6 +593,8 @@ OLD_RECORDS = grain_flag(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 CLIENT_VARIANTS = VARIANTS | {"3.7.0": FLAGS.variant_of("3.7.0")}
 """With a release that verifies transactions (KIP-890), before KAFKA-16386."""
+PATH_VARIANTS = VARIANTS | {"1.1.0": FLAGS.variant_of("1.1.0")}
+"""With the release that has another path for offsets in ZooKeeper (PR-5060)."""
 COMMIT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "3.2.3", "3.9.0")}
 """With the one that refuses commits by mistake (KAFKA-14201)."""
 COARSE = FLAGS.defaults

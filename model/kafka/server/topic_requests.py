@@ -86,116 +86,116 @@ class RequestedTopic:
     outcome: Outcome = choice(Outcome)
 
 
-def finish(topic: RequestedTopic, wish: Wish, outcome: Outcome) -> None:
+def finish(requested: RequestedTopic, wish: Wish, outcome: Outcome) -> None:
     """Note a request and its outcome."""
-    topic.wish = wish
-    topic.outcome = outcome
+    requested.wish = wish
+    requested.outcome = outcome
 
 
 @action(by=CLIENT, description="creates the topic", source="AdminZkClient.validateTopicCreate")
-def create_numbered(topic: RequestedTopic, from_zero: bool) -> None:
+def create_numbered(requested: RequestedTopic, from_zero: bool) -> None:
     """The client assigns the replicas, and so numbers the partitions."""
-    require(not topic.exists)
+    require(not requested.exists)
     if from_zero or not PARTITIONS_ARE_COUNTED:
-        topic.exists = True
-        topic.begins_at_one = not from_zero
-        finish(topic, Wish.CREATE, Outcome.DONE)
+        requested.exists = True
+        requested.begins_at_one = not from_zero
+        finish(requested, Wish.CREATE, Outcome.DONE)
     else:
-        finish(topic, Wish.CREATE, Outcome.REFUSED)
+        finish(requested, Wish.CREATE, Outcome.REFUSED)
 
 
 @action(by=CLIENT, description="asks for a topic that cannot be created", source="KafkaApis.createTopic")
-def ask_for_absent(topic: RequestedTopic) -> None:
+def ask_for_absent(requested: RequestedTopic) -> None:
     """It would be created, and there are fewer brokers than default.replication.factor."""
-    require(not topic.exists)
-    finish(topic, Wish.CREATE_UNASKED, Outcome.REFUSED if FAILED_CREATIONS_ARE_NAMED else Outcome.SERVER_ERROR)
+    require(not requested.exists)
+    finish(requested, Wish.CREATE_UNASKED, Outcome.REFUSED if FAILED_CREATIONS_ARE_NAMED else Outcome.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets message.timestamp.type", source="LogConfig.validate")
-def set_timestamp_type(topic: RequestedTopic, is_known: bool) -> None:
+def set_timestamp_type(requested: RequestedTopic, is_known: bool) -> None:
     """One that is not known is refused since 2.0."""
-    require(topic.exists)
-    topic.is_known = is_known
+    require(requested.exists)
+    requested.is_known = is_known
     is_done = is_known or not TIMESTAMP_TYPES_ARE_READ_FIRST
     if is_done:
-        topic.has_bad_type = not is_known
-    finish(topic, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+        requested.has_bad_type = not is_known
+    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
 
 
 @action(by=CLIENT, description="sets message.format.version", source="LogConfig.validate: ApiVersionValidator")
-def set_format(topic: RequestedTopic, is_known: bool) -> None:
+def set_format(requested: RequestedTopic, is_known: bool) -> None:
     """One that is not known is refused since 2.1."""
-    require(topic.exists)
-    topic.is_known = is_known
+    require(requested.exists)
+    requested.is_known = is_known
     is_done = is_known or not FORMATS_ARE_READ_FIRST
     if is_done:
-        topic.has_bad_format = not is_known
-    finish(topic, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+        requested.has_bad_format = not is_known
+    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
 
 
 @action(by=CLIENT, description="sets segment.ms, of a topic with a jitter", source="LogConfig.validate: atLeast")
-def set_segment_ms(topic: RequestedTopic, is_zero: bool) -> None:
+def set_segment_ms(requested: RequestedTopic, is_zero: bool) -> None:
     """0 is refused since 2.0."""
-    require(topic.exists)
-    topic.is_known = not is_zero
+    require(requested.exists)
+    requested.is_known = not is_zero
     is_done = not is_zero or not SEGMENTS_LAST
     if is_done:
-        topic.has_no_time = is_zero
-    finish(topic, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+        requested.has_no_time = is_zero
+    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
 
 
 @action(by=CLIENT, description="sets a value to null", source="AdminManager.alterConfigs, incrementalAlterConfigs")
-def set_null(topic: RequestedTopic) -> None:
+def set_null(requested: RequestedTopic) -> None:
     """A NullPointerException has no name of its own."""
-    require(topic.exists)
-    finish(topic, Wish.ALTER_TO_NULL, Outcome.REFUSED if NULLS_ARE_REFUSED else Outcome.SERVER_ERROR)
+    require(requested.exists)
+    finish(requested, Wish.ALTER_TO_NULL, Outcome.REFUSED if NULLS_ARE_REFUSED else Outcome.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets a list", source="AdminManager.prepareIncrementalConfigs: SET")
-def set_list(topic: RequestedTopic) -> None:
+def set_list(requested: RequestedTopic) -> None:
     """The topic has a value of its own."""
-    require(topic.exists)
-    topic.has_list = True
-    finish(topic, Wish.SET_LIST, Outcome.DONE)
+    require(requested.exists)
+    requested.has_list = True
+    finish(requested, Wish.SET_LIST, Outcome.DONE)
 
 
 @action(by=CLIENT, description="appends to a list", source="AdminManager.prepareIncrementalConfigs: APPEND")
-def append_to_list(topic: RequestedTopic) -> None:
+def append_to_list(requested: RequestedTopic) -> None:
     """It is appended to the default, if the topic has no value of its own."""
-    require(topic.exists)
-    is_done = topic.has_list or bool(APPENDS_FIND_DEFAULTS)
-    topic.has_list = is_done
-    finish(topic, Wish.APPEND, Outcome.DONE if is_done else Outcome.SERVER_ERROR)
+    require(requested.exists)
+    is_done = requested.has_list or bool(APPENDS_FIND_DEFAULTS)
+    requested.has_list = is_done
+    finish(requested, Wish.APPEND, Outcome.DONE if is_done else Outcome.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets a value of an absent topic", source="AdminZkClient.validateTopicConfig")
-def alter_absent(topic: RequestedTopic) -> None:
+def alter_absent(requested: RequestedTopic) -> None:
     """AdminOperationException, which was thrown up to 2.6, has no code of its own."""
-    require(not topic.exists)
-    finish(topic, Wish.ALTER_ABSENT, Outcome.UNKNOWN_TOPIC if ABSENT_TOPICS_ARE_NAMED else Outcome.SERVER_ERROR)
+    require(not requested.exists)
+    finish(requested, Wish.ALTER_ABSENT, Outcome.UNKNOWN_TOPIC if ABSENT_TOPICS_ARE_NAMED else Outcome.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="describes the configuration of the topic", source="AdminManager.describeConfigs")
-def describe(topic: RequestedTopic) -> None:
+def describe(requested: RequestedTopic) -> None:
     """Up to 1.1 an absent topic had all defaults."""
-    is_given = topic.exists or not ABSENT_TOPICS_HAVE_NO_VALUES
-    finish(topic, Wish.DESCRIBE, Outcome.DONE if is_given else Outcome.UNKNOWN_TOPIC)
+    is_given = requested.exists or not ABSENT_TOPICS_HAVE_NO_VALUES
+    finish(requested, Wish.DESCRIBE, Outcome.DONE if is_given else Outcome.UNKNOWN_TOPIC)
 
 
 @action(by=CLIENT, description="deletes the topic, which is disabled", source="KafkaApis.handleDeleteTopicsRequest")
-def delete_disabled(topic: RequestedTopic) -> None:
+def delete_disabled(requested: RequestedTopic) -> None:
     """Up to 2.0 the broker waited for the deletion, which does not begin."""
-    require(topic.exists)
-    finish(topic, Wish.DELETE, Outcome.REFUSED if DISABLED_DELETIONS_ARE_REFUSED else Outcome.TIMED_OUT)
+    require(requested.exists)
+    finish(requested, Wish.DELETE, Outcome.REFUSED if DISABLED_DELETIONS_ARE_REFUSED else Outcome.TIMED_OUT)
 
 
 @action(by=OPERATOR, description="restarts a broker", source="LogManager: LogConfig.fromProps of each topic")
-def restart_with_values(topic: RequestedTopic) -> None:
+def restart_with_values(requested: RequestedTopic) -> None:
     """It reads the configurations of all topics, and ends where it cannot."""
-    topic.cannot_start = topic.has_bad_type or topic.has_bad_format
+    requested.cannot_start = requested.has_bad_type or requested.has_bad_format
 
 
 @action(by=PRODUCER, description="writes a record", source="LogSegment.open: LogConfig.randomSegmentJitter")
-def append_record(topic: RequestedTopic) -> None:
+def append_record(requested: RequestedTopic) -> None:
     """A new segment gets a random jitter below segment.ms: a division by it."""
-    topic.cannot_append = topic.has_no_time
+    requested.cannot_append = requested.has_no_time

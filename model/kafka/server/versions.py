@@ -774,6 +774,36 @@ EXPIRATION_OUTLIVES_A_RESTART = version_flag(
     source="KAFKA-14990 (3.6.0): KafkaConfig.producerIdExpirationMs",
     trials=(Trial("dynamic-producer-expiration", ("set_expiration_holds",), variant="3.4.0"),),
 )
+FAILED_AUTHENTICATIONS_LOOK_AGAIN = version_flag(
+    "failed_authentications_look_again",
+    "KAFKA-15823 (3.8.0): a broker whose request to the controller fails for its authentication looks for the "
+    "controller again; since 2.7, and until then, it asked the same broker again",
+    {"2.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a leader finds a controller that has moved",
+    source="KAFKA-15823 (3.8.0): NodeToControllerRequestThread.handleResponse",
+    trials=(Trial("channel-to-the-controller", ("failed_sender_looks_again",), variant="3.7.0"),),
+)
+SENSORS_ARE_MADE_AT_THE_START = version_flag(
+    "sensors_are_made_at_the_start",
+    "KAFKA-14225 (3.3.2): the sensor of requests without a quota is made with its object; since 0.11, and until "
+    "then, as the first of them is counted, under a lock of the object",
+    {"0.11.0.0": False, "3.3.2": True},
+    before=True,
+    closes="a thread that counts a request and one that changes a quota end",
+    source="KAFKA-14225 (3.3.2): ClientRequestQuotaManager.exemptSensor",
+    trials=(Trial("quota-that-changes", ("quota_threads_end",), variant="2.8.2"),),
+)
+EMPTY_RESPONSES_KEEP_THE_EPOCH = version_flag(
+    "empty_responses_keep_the_epoch",
+    "KAFKA-15510 (3.7.0): a follower tells the epoch of its last record after a response without records, too; in "
+    "3.6, none",
+    {"3.6.0": False, "3.7.0": True},
+    before=True,
+    closes="a leader finds out at each fetch whether a log has diverged",
+    source="KAFKA-15510 (3.7.0): AbstractFetcherThread.processFetchRequest",
+    trials=(Trial("epochs-of-fetches", ("fetch_has_the_last_epoch",), variant="3.6.0"),),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
@@ -796,6 +826,8 @@ LOCK_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("
 """With releases on both sides of the change of how fetches are answered (KAFKA-7697)."""
 EXPIRATION_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.4.0")}
 """Those in which producer.id.expiration.ms may be changed while a broker runs (KIP-854)."""
+EPOCH_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
+"""With the release whose followers forget an epoch (KAFKA-15510)."""
 ANSWER_VARIANTS = VARIANTS | {"2.1.0": FLAGS.variant_of("2.1.0")}
 """With the release that confuses a missing log with a compression (KAFKA-7935)."""
 KRAFT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.6.0")}
