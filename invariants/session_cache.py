@@ -17,16 +17,16 @@ def unused_session_goes(before: SessionCache, after: SessionCache, session: Cach
     """A session is new, or used; else it is unused for one moment more, as the other one is."""
     premise(before.unused[session] != after.unused[session] and after.unused[session] > 0)
     is_later = all(after.unused[each] == min(before.unused[each] + 1, IDLE) for each in CACHED)
-    return is_later and all(after.taken[each] == min(before.taken[each] + 1, IDLE) for each in CACHED)
+    return is_later and all(after.cache_unused[each] == min(before.cache_unused[each] + 1, IDLE) for each in CACHED)
 
 
 @always(symptom="a session goes that was used", log="none")
 def cache_knows_the_use(cache: SessionCache, session: Cached) -> bool:
     """A session is not taken to be used for less long than it is."""
-    return cache.taken[session] >= cache.unused[session]
+    return cache.cache_unused[session] >= cache.unused[session]
 
 
 @reachable()
 def one_session_is_unused(cache: SessionCache) -> bool:
     """One session can go, and the other one is in use."""
-    return cache.taken[1] == IDLE and cache.taken[0] == 0
+    return cache.cache_unused[1] == IDLE and cache.cache_unused[0] == 0

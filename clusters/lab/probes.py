@@ -126,7 +126,14 @@ def stops_clients(one: Observation) -> bool:
     """Return whether a finding says that producers with acks=all, or consumers, are not served."""
     if one.kind.severity is not Severity.BROKEN:
         return False
+    if one.kind.name == kinds.STATE_BEHIND_LOGS.name:
+        return one.fields["served"] != "yes"
     return bool(STOPPING & set(one.kind.properties)) or one.kind.name in WAITING
+
+
+def is_certain(one: Observation) -> bool:
+    """Return whether the snapshot shows that a finding stops clients."""
+    return one.certain and one.fields.get("served") != ""
 
 
 def names(observations: Iterable[Observation]) -> tuple[str, ...]:
@@ -150,7 +157,7 @@ def at_once(snapshot: ProbedSnapshot) -> Iterator[ProbeVerdict]:
         why = snapshot.doubt(topic)
         if not why and any(one.kind.name == kinds.NOT_JUDGED.name for one in about):
             why = "the partition is not inspected"
-        if not why and stopping and not any(one.certain for one in stopping):
+        if not why and stopping and not any(map(is_certain, stopping)):
             why = "the finding is not certain"
         kind, place = class_of(why, is_right=serves(probe) is not bool(stopping)), f"{topic}-{number}"
         yield ProbeVerdict(kind, ProbeTime.AT_ONCE, snapshot.path, place, names(about), serves(probe), got(probe), why)

@@ -41,6 +41,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     fetches_by_topic_id,
     files_of,
+    has_topic_ids,
     listed,
     lost_state,
     lost_topics,
@@ -178,6 +179,7 @@ class Advice:
             kinds.LEADER_DOES_NOT_LEAD: self._of_idle_leaders,
             kinds.DOES_NOT_ANSWER: self._of_silent,
             kinds.NO_LIVE_ISR: self._with_foreign_isr,
+            kinds.NOT_ELECTED: self._of_unelected,
             kinds.RECORDS_ARE_LOST: self._of_lost_records,
             kinds.BELOW_MIN_ISR: self._of_few_in_sync,
             kinds.UNCLEAN_AHEAD: self._of_unclean,
@@ -296,7 +298,9 @@ class Advice:
             made = evolve(kind, way_out=self._joined(self._of_foreign(kind, observations)) or kind.way_out)
         elif kind in OF_STATES:
             restarts = Act.STOP * skips_older_versions(self.capture.version)
-            made = evolve(kind, way_out=self._of_states(observations), acts=kind.acts | restarts)
+            unserved = kind is kinds.STATE_BEHIND_LOGS and not any(self._is_led(one) for one in observations)
+            now = kinds.NOT_AVAILABLE if unserved else kind.now
+            made = evolve(kind, now=now, way_out=self._of_states(observations), acts=kind.acts | restarts)
         elif kind in OF_HANDS:
             made = evolve(kind, way_out=self._of_leaders_by_hand(observations))
         elif kind in self._by_place:
@@ -397,6 +401,29 @@ class Advice:
         first = f"bring an ISR member of {listed(unled)} back before any other broker starts" if unled else ""
         way_out = f"{way_out}; {first}" if self.capture.live and unled else first or way_out
         return evolve(kind, later="; ".join(later), way_out=way_out, acts=Act.START if unled else Act.NONE)
+
+    def _of_unelected(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of partitions whose ISR elects nobody; it is in vain where the members refuse them."""
+        refused = [one.subject for one in observations if self._is_refused_by_isr(one)]
+        if not refused:
+            return kind
+        later = (
+            f"the live ISR members of {listed(refused)} refuse the topic id in ZooKeeper: who is elected does not lead"
+        )
+        first = f"see to the topic ids of {listed(refused)}: until then no election helps"
+        if len(refused) == len(observations):
+            return evolve(kind, later=later, way_out=first, acts=Act.NONE)
+        return evolve(kind, later=f"{kind.later}; {later}", way_out=f"{kind.way_out}; {first}")
+
+    def _is_refused_by_isr(self, one: Observation) -> bool:
+        """Whether each live ISR member has another topic id in its file than ZooKeeper, and has not taken it up."""
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        live = [b for b in topic.states[number].isr if b in self.capture.electable]
+        logs = [self.capture.directory(b, topic.name, number) for b in live]
+        is_unread = not any(self.capture.brokers[b].replicas.get((topic.name, number)) for b in live)
+        differ = [log is not None and log.topic_id not in (None, topic.topic_id) for log in logs]
+        is_compared = topic.topic_id is not None and has_topic_ids(self.capture.version)
+        return bool(live) and all(differ) and is_unread and is_compared
 
     def _with_elections(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind of partitions without a leader that says whether one outside of the ISR is elected."""

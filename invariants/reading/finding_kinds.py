@@ -43,6 +43,7 @@ ERASED = (
     "a client older than 2.8 wrote the topic's znode (kafka-topics.sh --zookeeper --alter), which drops its topic_id; "
     "the next controller minted another id, and the replicas keep the first one (KAFKA-14190)"
 )
+NOT_AVAILABLE = "clients get LEADER_NOT_AVAILABLE"
 GREW = "partitions were added, or a log was created, while the controller had another topic id than the older replicas"
 
 
@@ -84,7 +85,7 @@ NOT_ELECTED = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-not-elected",
     title="no live broker is the leader, though one is in the ISR",
-    now="clients get LEADER_NOT_AVAILABLE, or cannot connect to the leader",
+    now=f"{NOT_AVAILABLE}, or cannot connect to the leader",
     later="it lasts until the controller elects a leader: at its next failover, or when a broker starts",
     way_out="take another snapshot after a minute; if it is still so, delete /controller: the next controller elects a "
     "live broker of the ISR",
@@ -131,7 +132,7 @@ NO_LIVE_ISR = FindingKind(
     BROKEN,
     "no leader: every ISR member is down",
     ("partition_has_a_live_isr_member",),
-    now="clients get LEADER_NOT_AVAILABLE",
+    now=NOT_AVAILABLE,
     later="it lasts until an ISR member starts; an unclean election loses records",
     way_out="start a broker of the ISR",
     log=partitions.partition_has_a_live_isr_member.log,
@@ -290,7 +291,7 @@ OFFLINE_LOG = FindingKind(
     BROKEN,
     "no leader: the replica is on a disk that has failed, and its broker runs",
     ("partition_has_a_live_isr_member",),
-    now="clients get LEADER_NOT_AVAILABLE",
+    now=NOT_AVAILABLE,
     later="it stays so until the broker is restarted with its disk; an unclean election loses records",
     way_out="repair the disk, with the logs that it had (make room on a full one), and restart the broker",
     cause="the broker had an I/O error on a log directory, as of a full disk, and goes on with its others (KIP-112)",
@@ -366,7 +367,7 @@ ANOTHER_ID = FindingKind(
     BROKEN,
     "no leader: the replica's broker is gone, and another broker has a log of the partition",
     ("partition_has_a_live_isr_member",),
-    now="clients get LEADER_NOT_AVAILABLE",
+    now=NOT_AVAILABLE,
     later="it lasts until a broker with the replica's id and log starts",
     way_out="if the disk is the same, give the broker its earlier id again (broker.id in meta.properties, and in "
     "server.properties if it is set there), and start it; or, if it has replicas under the new one, move the directory "
@@ -379,7 +380,7 @@ EMPTY_ISR = FindingKind(
     BROKEN,
     "no leader: the ISR is empty",
     ("partition_has_a_live_isr_member",),
-    now="clients get LEADER_NOT_AVAILABLE",
+    now=NOT_AVAILABLE,
     later="no broker that starts ends it, as none is in the ISR",
     way_out="an unclean election, or a state znode that names the replica with the most records: records that it lacks "
     "are lost; compare the logs first",
@@ -816,7 +817,7 @@ WITHOUT_STATE = FindingKind(
     BROKEN,
     "a partition never had a leader",
     ("partition_gets_a_leader",),
-    now="clients get LEADER_NOT_AVAILABLE",
+    now=NOT_AVAILABLE,
     later="it lasts until the next controller failover",
     way_out="take another snapshot after a minute; if it is still so, delete /controller",
     story=BY_HAND,

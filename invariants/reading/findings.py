@@ -55,6 +55,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     may_hold_another_id,
     refuses_later_epochs,
     served_as,
+    serves_as_told,
     serves_marked,
     topics_created_again,
     topics_in_words,
@@ -544,7 +545,9 @@ class Findings:
             served = self.capture.cached(place.topic.name, place.partition)
             is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
             kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
-            yield from self._of_earlier_logs(kind, place, ahead)
+            serves = serves_as_told(self.capture, place.topic, place.partition)
+            for one in self._of_earlier_logs(kind, place, ahead):
+                yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -585,24 +588,13 @@ class Findings:
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
             kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
-            said = self._has_said_its_epoch(known, place)
-            silent = "" if said else ", whose log may be offline: it has not said its epoch"
-            yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}{silent}")
+            yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
             if kind is kinds.LEADERLESS_BY_HAND:
                 yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
-
-    def _has_said_its_epoch(self, broker: int, place: _Place) -> bool:
-        """Whether a broker that was asked what it has in memory of a topic's partitions answered for this one.
-
-        It does not where the log is offline, or was refused since its start (Partition.lastOffsetForLeaderEpoch).
-        """
-        known = self.capture.brokers[broker].replicas
-        is_asked = any(topic == place.topic.name for topic, _ in known)
-        return not is_asked or (place.topic.name, place.partition) in known
 
     def _of_isr_in_memory(self, place: _Place, served: CapturedMetadata | None) -> Iterator[Observation]:
         """Members of the ISR that brokers know which do not follow the leader: it cannot take them out."""
@@ -1003,9 +995,10 @@ class Findings:
             known = [f"replicas and the controller have {sent}"] if held == {sent} else known
             text = f"the znode has no topic_id; {listed(known)}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
-        earlier = {n for n, one in enumerate(place.observed.situation.brokers) if one.earlier and one.in_isr}
+        is_led, members = not _has_no_live_leader(place), enumerate(place.observed.situation.brokers)
+        earlier = {n for n, one in members if one.earlier and one.in_isr} if is_led else ()
         differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]
-        worse = {"partition_servable", REFUSES}
+        worse = {"partition_servable", REFUSES} if is_led else {REFUSES}
         if differing and worse.isdisjoint(broken):
             kind = kinds.IDS_MIXED if mixed else kinds.ID_DIFFERS
             kind = kinds.ID_DIFFERS_IN_MEMORY if _forgets_ids(place) else kind

@@ -13,6 +13,7 @@ from kwalk.invariants import quota_locks as quota_threads
 from kwalk.invariants import server_start as starts
 from kwalk.invariants import session_cache as sessions
 from kwalk.invariants import topic_requests as requests
+from kwalk.invariants import written_by_tools as tools
 from kwalk.model.kafka.server import (
     controller_channel,
     feature_listener,
@@ -26,6 +27,7 @@ from kwalk.model.kafka.server import (
     session_cache,
     topic_requests,
     versions,
+    written_by_tools,
 )
 from kwalk.model.kafka.server.controller_channel import ControllerChannel
 from kwalk.model.kafka.server.feature_listener import FeatureListener
@@ -38,6 +40,7 @@ from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
+from kwalk.model.kafka.server.written_by_tools import ToolsAndController
 from kwalk.model.language import Scenario, actions_of
 
 PARTITION_AND_ITS_CLIENTS = Scenario(
@@ -261,6 +264,23 @@ EPOCHS_OF_FETCHES = Scenario(
     variants=versions.EPOCH_VARIANTS,
     source="AbstractFetcherThread.processFetchRequest; KAFKA-15510",
 )
+TOOLS_AND_THE_CONTROLLER = Scenario(
+    name="tools-and-the-controller",
+    story="Operators set ACLs of znodes and ask for reassignments, as the controller moves.",
+    state=ToolsAndController,
+    actions=actions_of(written_by_tools),
+    properties=(
+        tools.broker_can_be_elected,
+        tools.controller_can_read_what_is_written,
+        tools.partition_keeps_a_replica,
+        tools.controller_is_elected_alone,
+        tools.reassignment_is_written_and_done,
+        tools.list_is_reassigned,
+        tools.list_waits_for_a_controller,
+    ),
+    variants=versions.VARIANTS,
+    source="ZkSecurityMigrator, ReassignPartitionsCommand; KAFKA-4914, KAFKA-5091, KAFKA-9267",
+)
 
 SCENARIOS = (
     PARTITION_AND_ITS_CLIENTS,
@@ -275,4 +295,5 @@ SCENARIOS = (
     CHANNEL_TO_THE_CONTROLLER,
     QUOTA_THAT_CHANGES,
     EPOCHS_OF_FETCHES,
+    TOOLS_AND_THE_CONTROLLER,
 )

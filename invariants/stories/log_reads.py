@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import added_time_index as added
+from kwalk.invariants import cleaner_checkpoint as checkpoints
 from kwalk.invariants import cleaner_formats as formats
 from kwalk.invariants import directories_stop as stops
 from kwalk.invariants import down_conversion as conversions
@@ -15,6 +17,8 @@ from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
+    added_time_index,
+    cleaner_checkpoint,
     cleaner_formats,
     directories_stop,
     down_conversion,
@@ -29,6 +33,8 @@ from kwalk.model.kafka.storage import (
     versions,
     wrapped_sequences,
 )
+from kwalk.model.kafka.storage.added_time_index import UpgradedLog
+from kwalk.model.kafka.storage.cleaner_checkpoint import CheckedLog
 from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
 from kwalk.model.kafka.storage.down_conversion import ConvertedLog
@@ -331,7 +337,41 @@ CONVERTED_BATCHES = Scenario(
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.10")},
     source="RecordsUtil.downConvert; KAFKA-6739, KAFKA-8570",
 )
+CLEANER_CHECKPOINT = Scenario(
+    name="log-cleaner-checkpoint",
+    story="Clients delete records of a compacted log, at which the cleaner looks, and which it cleans or not.",
+    state=CheckedLog,
+    actions=actions_of(cleaner_checkpoint),
+    properties=(
+        checkpoints.wrong_checkpoint_is_corrected,
+        checkpoints.checkpoint_is_within_the_log,
+        checkpoints.complaint_is_of_a_wrong_checkpoint,
+        checkpoints.start_of_the_log_rises,
+        checkpoints.cleaner_complains_again,
+    ),
+    bounds={"deleted_records": 2},
+    variants=versions.VARIANTS,
+    source="LogCleanerManager.cleanableOffsets; KAFKA-6266",
+)
+ADDED_TIME_INDEXES = Scenario(
+    name="log-added-time-indexes",
+    story="A broker starts with a log of before 0.10.1, and stops.",
+    state=UpgradedLog,
+    actions=actions_of(added_time_index),
+    initial=added_time_index.ends_with_the_last,
+    properties=(
+        added.closed_segment_has_a_small_index,
+        added.active_segment_has_room,
+        added.segment_of_a_running_broker_has_an_index,
+        added.segments_stay,
+    ),
+    bounds={"upgraded": 2},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if r != "0.10.0"},
+    source="Log.loadSegments; KAFKA-4734",
+)
 SCENARIOS = (
+    CLEANER_CHECKPOINT,
+    ADDED_TIME_INDEXES,
     CONVERTED_BATCHES,
     STOP_OF_TWO_DIRECTORIES,
     LOG_AND_ITS_TASK,

@@ -56,6 +56,51 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "closed_segment_has_a_small_index(0)",
+            "log-added-time-indexes",
+            "0.10.1",
+            "add_time_indexes()",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "wrong_checkpoint_is_corrected()",
+            "log-cleaner-checkpoint",
+            "2.3.1",
+            "delete_first() look_at_log(0)",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "partition_keeps_a_replica()",
+            "tools-and-the-controller",
+            "0.10.2",
+            "elect_beside_tools() write_list(1) reassign_as_written()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "controller_can_read_what_is_written()",
+            "tools-and-the-controller",
+            "1.0",
+            "write_other_types() elect_beside_tools()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "broker_can_be_elected()",
+            "tools-and-the-controller",
+            "2.3.1",
+            "migrate_security()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
             "fetch_has_the_last_epoch()",
             "epochs-of-fetches",
             "3.6.0",
@@ -2110,6 +2155,9 @@ SEARCHED = (
     ("channel-to-the-controller", "3.9.0"),
     ("quota-that-changes", "3.9.0"),
     ("epochs-of-fetches", "3.9.0"),
+    ("tools-and-the-controller", "3.9.0"),
+    ("log-cleaner-checkpoint", "3.9.0"),
+    ("log-added-time-indexes", "3.9.0"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.finding_kinds import NOT_AVAILABLE
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
@@ -35,15 +36,30 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     assert not names(problem(snapshot))  # a failover elects broker 2, or no broker
 
 
-def test_a_leader_that_has_not_said_its_epoch_may_refuse_clients() -> None:
+def test_a_leader_that_does_not_say_its_epoch_does_not_lead() -> None:
     """On brokers of 3.0.2 clients got KAFKA_STORAGE_ERROR: since its start the leader had refused its log."""
     snapshot = leaderless([2])
     snapshot["brokers"]["1"]["replicas"] = {"orders": {"1": {"leader_epoch": 5, "leads": True}}}
-    details = [one.detail for one in inspect_snapshot(json.dumps(snapshot).encode()).observations]
-    assert any(one.endswith("leader 1, whose log may be offline: it has not said its epoch") for one in details)
+    assert "leader-not-elected" in ways_out(snapshot)
     snapshot["brokers"]["1"]["replicas"]["orders"]["0"] = {"leader_epoch": 5, "leads": True}
-    details = [one.detail for one in inspect_snapshot(json.dumps(snapshot).encode()).observations]
-    assert any(one.endswith("brokers answer with leader 1") for one in details)
+    assert ways_out(snapshot).keys() == {"leaderless-state-is-served"}
+
+
+@pytest.mark.parametrize("release", ["3.0.2", "3.9.0"])
+def test_no_election_helps_where_the_isr_refuses_the_topic_id(release: str) -> None:
+    """On brokers of 3.0.2 a failover elected nobody: the member of the ISR had a log of an earlier topic."""
+    snapshot = cluster(release)
+    state(snapshot).update(leader=-1, isr=[1])
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-0"] = log(OTHER)
+        known = broker["metadata_cache"]["topics"]["orders"]["partitions"]["0"]
+        known.update(leader=-1, isr=[1])
+    found = ways_out(snapshot)
+    assert found["leader-not-elected"] == "see to the topic ids of orders-0: until then no election helps"
+    assert found["topic-id-differs"].startswith(f"write the id {OTHER}, which the logs have")
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"])
+    assert ways_out(snapshot)["leader-not-elected"].startswith("take another snapshot")
 
 
 def test_no_search_begins_where_brokers_know_another_leader_than_the_state() -> None:
@@ -72,6 +88,36 @@ def test_a_leader_that_has_restarted_since_does_not_serve() -> None:
     cache = snapshot["brokers"]["1"]["metadata_cache"]
     snapshot["brokers"]["1"]["metadata_cache"] = {**cache, "topics": {}}
     assert "empty-isr" in ways_out(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("told", "memory", "serves"),
+    [
+        (None, None, "no"),
+        (4, None, ""),
+        (4, {"leader_epoch": 4, "leads": True}, "yes"),
+        (4, {"leader_epoch": 5, "leads": True}, "no"),
+        (4, {"leader_epoch": 4, "leads": False}, "no"),
+    ],
+)
+def test_a_state_behind_the_logs_says_whether_its_leader_serves(
+    told: int | None, memory: dict[str, Any] | None, serves: str
+) -> None:
+    """Seen on 3.0.2: a state without a leader, behind the logs, and clients got LEADER_NOT_AVAILABLE."""
+    snapshot = cluster("3.4.1")
+    state(snapshot).update(leader_epoch=4, **({} if told else {"leader": -1, "isr": []}))
+    answers(snapshot)
+    for broker in snapshot["brokers"].values():
+        known = broker["metadata_cache"]["topics"]["orders"]["partitions"]["0"]
+        known.update(leader=1 if told else -1, leader_epoch=4)
+        broker["replicas"] = {"orders": {"0": memory}} if memory else None
+    (one,) = (
+        each
+        for each in inspect_snapshot(json.dumps(snapshot).encode()).observations
+        if each.kind.name == "state-is-behind-the-logs"
+    )
+    assert one.fields["served"] == serves
+    assert (one.kind.now == NOT_AVAILABLE) is (told is None)
 
 
 @pytest.mark.parametrize("isr", [[], [2]])

@@ -15,6 +15,7 @@ from kwalk.clusters.lab.experiments import (
     ways_out,
     ways_out_of_replicas,
     ways_out_of_requests,
+    ways_out_of_settings,
     ways_out_of_znodes,
 )
 from kwalk.clusters.lab.experiments.experiment import Experiment
@@ -30,6 +31,7 @@ MODULES = (
     ways_out,
     ways_out_of_replicas,
     ways_out_of_requests,
+    ways_out_of_settings,
     ways_out_of_znodes,
     migrations,
     dual_writes,

@@ -71,7 +71,7 @@ def emptied(
             shutil.rmtree(lab.brokers[number].data / f"{scene.topic}-{partition}")
             lab.note(f"{scene.topic}-{partition} is removed on broker {number}")
         for number in followers if leader in hosts else hosts:
-            lab.rules.hold(matching(Api.FETCH, broker=leader, client=f"broker-{number}-fetcher-0"))
+            hold_fetches(lab, leader=leader, follower=number)
     _start_before_an_election(lab)
     rest(lab)
 
@@ -150,7 +150,7 @@ def only_members(scene: Scene) -> None:
     for number in lab.brokers:
         lab.kill(number)
     wait_until(lambda: not lab.zk.children("/brokers/ids"), 60)
-    _free(lab)
+    free_fetches(lab)
 
 
 def two_directories(scene: Scene, *, is_alone: bool) -> None:
@@ -267,7 +267,12 @@ def stopped_member(scene: Scene) -> None:
 # What is done.
 
 
-def _free(lab: Lab, leader: int | None = None) -> None:
+def hold_fetches(lab: Lab, *, leader: int, follower: int) -> None:
+    """Let proxies hold what a follower fetches from a leader."""
+    lab.rules.hold(matching(Api.FETCH, broker=leader, client=f"broker-{follower}-fetcher-0"))
+
+
+def free_fetches(lab: Lab, leader: int | None = None) -> None:
     """Drop the rules that hold fetches, from one leader or from all."""
     fetches = [
         ProxiedFrame(number, Direction.REQUEST, Api.FETCH.name, client=f"broker-{other}-fetcher-0")
@@ -286,7 +291,7 @@ def reassign_and_back(scene: Scene, way_out: str) -> None:
         for wanted in ([one for one in replicas if one not in numbers_in(hosts)], replicas):
             reassign(scene, number, wanted)
             lab.note(f"the state of {scene.topic}-{number} is {lab.states(scene.topic)[number]}")
-            _free(lab, replicas[0])
+            free_fetches(lab, replicas[0])
 
 
 def reassign(scene: Scene, partition: int, replicas: Sequence[int]) -> None:
@@ -315,7 +320,7 @@ def stop_until_out(scene: Scene, way_out: str) -> None:
         scene.stop(number)
         if not wait_until(partial(_is_out, scene, number), 40):
             raise KwalkError(f"Broker {number} stays in the ISR: {lab.states(scene.topic)}.")
-        _free(lab)
+        free_fetches(lab)
         scene.start(number)
 
 
@@ -328,7 +333,7 @@ def write_states(scene: Scene, way_out: str) -> None:
     put_states(scene, way_out)
     scene.lab.delete_controller()
     rest(scene.lab)
-    _free(scene.lab)
+    free_fetches(scene.lab)
 
 
 def make_a_replica(scene: Scene, way_out: str) -> None:

@@ -25,7 +25,7 @@ class SessionCache:
     """For how long each session was `unused`, and for how long the cache takes it to be; and which one `went` last."""
 
     unused: Array[int] = array(CACHED, number(0, IDLE))
-    taken: Array[int] = array(CACHED, number(0, IDLE))
+    cache_unused: Array[int] = array(CACHED, number(0, IDLE))
     went: Array[bool] = array(CACHED, flag())
 
 
@@ -34,7 +34,7 @@ def pass_unused(cache: SessionCache) -> None:
     """What is longer than the limit is the same."""
     for each in CACHED:
         cache.unused[each] = min(cache.unused[each] + 1, IDLE)
-        cache.taken[each] = min(cache.taken[each] + 1, IDLE)
+        cache.cache_unused[each] = min(cache.cache_unused[each] + 1, IDLE)
         cache.went[each] = False
 
 
@@ -45,13 +45,13 @@ def use_session(cache: SessionCache, session: Cached) -> None:
     """Up to 2.4 only a session whose number of partitions changes was taken to be used."""
     cache.unused[session] = 0
     if FETCHES_TOUCH_SESSIONS:
-        cache.taken[session] = 0
+        cache.cache_unused[session] = 0
     cache.went[session] = False
 
 
 @action(by=CONSUMER, description="begins a session in place of {session}", source="FetchSessionCache.tryEvict")
 def evict(cache: SessionCache, session: Cached) -> None:
     """The one that was not used for the longest time goes, if that is long enough."""
-    require(cache.taken[session] == IDLE and cache.taken[1 - session] <= cache.taken[session])
+    require(cache.cache_unused[session] == IDLE and cache.cache_unused[1 - session] <= cache.cache_unused[session])
     cache.went[session] = cache.unused[session] < IDLE
-    cache.unused[session] = cache.taken[session] = 0
+    cache.unused[session] = cache.cache_unused[session] = 0

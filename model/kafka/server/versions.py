@@ -804,6 +804,31 @@ EMPTY_RESPONSES_KEEP_THE_EPOCH = version_flag(
     source="KAFKA-15510 (3.7.0): AbstractFetcherThread.processFetchRequest",
     trials=(Trial("epochs-of-fetches", ("fetch_has_the_last_epoch",), variant="3.6.0"),),
 )
+MIGRATOR_CREATES_NO_CONTROLLER = version_flag(
+    "migrator_creates_no_controller",
+    "KAFKA-9267 (2.5.0): zookeeper-security-migration.sh leaves /controller out if it is not there; before, it "
+    "created it for good",
+    {"2.5.0": True},
+    closes="a broker can be elected after ACLs were set",
+    source="KAFKA-9267 (2.5.0): ZkSecurityMigrator.run",
+    trials=(Trial("tools-and-the-controller", ("broker_can_be_elected",), variant="2.3.1"),),
+)
+LISTS_HAVE_REPLICAS = version_flag(
+    "lists_have_replicas",
+    "KAFKA-5091 (0.11.0.0): kafka-reassign-partitions.sh refuses a list without replicas",
+    {"0.11.0.0": True},
+    closes="a partition keeps a replica",
+    source="KAFKA-5091 (0.11.0.0): ReassignPartitionsCommand.parseAndValidate",
+    trials=(Trial("tools-and-the-controller", ("partition_keeps_a_replica",), variant="0.10.2"),),
+)
+TOOLS_CHECK_TYPES = version_flag(
+    "tools_check_types",
+    "KAFKA-4914 (2.0.0): kafka-reassign-partitions.sh refuses words where ids are to be",
+    {"2.0.0": True},
+    closes="a broker that is elected can read what is written",
+    source="KAFKA-4914 (2.0.0): ReassignPartitionsCommand.parsePartitionReassignmentData",
+    trials=(Trial("tools-and-the-controller", ("controller_can_read_what_is_written",), variant="1.0"),),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "

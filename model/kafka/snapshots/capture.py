@@ -386,8 +386,14 @@ class Broker:
     settings: Settings | None = None
 
     def leads(self, topic: str, partition: int) -> bool:
-        """Whether it leads a partition, as it says or, if it was not asked, as it answers clients."""
-        if not self.alive or (topic, partition) in self.replicas:
+        """Whether it leads a partition, as it says or, if it was not asked, as it answers clients.
+
+        Of a replica that is offline it does not say, and leads none. Up to 3.0 one that it has refused by its topic id
+        is offline, too, until it starts again: seen on 3.0.2.
+
+        Kafka: Partition.lastOffsetForLeaderEpoch; ReplicaManager.becomeLeaderOrFollower, markPartitionOffline.
+        """
+        if not self.alive or any(name == topic for name, _ in self.replicas):
             found = self.replicas.get((topic, partition))
             return found is not None and found.leads
         known = self.cache.partitions.get(topic, {}).get(partition) if self.cache else None

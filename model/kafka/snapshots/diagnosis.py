@@ -363,6 +363,18 @@ def _led(capture: Capture, topic: Topic, partition: int) -> bool | None:
     return has_epoch(capture, topic, partition, state.leader)
 
 
+def serves_as_told(capture: Capture, topic: Topic, partition: int) -> bool | None:
+    """Whether the leader that clients are told of leads, at the leader epoch that they are told; None if not shown.
+
+    Kafka: Partition.getLocalLog, checkCurrentLeaderEpoch: clients send the epoch that they were told.
+    """
+    told = capture.cached(topic.name, partition) or topic.states.get(partition)
+    if told is None or told.leader is None or told.leader not in capture.live:
+        return False
+    known, place = capture.brokers[told.leader].replicas, (topic.name, partition)
+    return known[place] == CapturedReplica(told.leader_epoch, leads=True) if place in known else None
+
+
 def is_as_created(topic: Topic) -> bool:
     """Whether only the controller that minted its id has written the topic's znode since its creation."""
     return topic.version <= (topic.topic_id is not None)

@@ -1469,6 +1469,25 @@ OLD_BATCHES_GET_ROOM = version_flag(
     trials=(Trial("log-converted-batches", ("converted_batches_have_room",), variant="2.0"),),
 )
 
+CHECKPOINTS_FOLLOW_THE_START = version_flag(
+    "checkpoints_follow_the_start",
+    "KAFKA-6266 (2.4.1, 2.6.0): the cleaner corrects a checkpoint before the start of a log as it looks at it; "
+    "before, as it cleans the log, and it complained each time until then",
+    {"2.4.1": True, "2.5.0": False, "2.6.0": True},
+    closes="a checkpoint of the cleaner is within its log",
+    source="KAFKA-6266 (2.4.1, 2.6.0): LogCleanerManager.grabFilthiestCompactedLog",
+    trials=(Trial("log-cleaner-checkpoint", ("wrong_checkpoint_is_corrected",), variant="2.3.1"),),
+)
+ADDED_INDEXES_ARE_TRIMMED = version_flag(
+    "added_indexes_are_trimmed",
+    "KAFKA-4734 (0.10.2.0): a time index that a start adds to a segment of an earlier release has no room for "
+    "entries; in 0.10.1, as much as that of the active segment",
+    {"0.10.2.0": True},
+    closes="indexes of closed segments are small",
+    source="KAFKA-4734 (0.10.2.0): Log.loadSegments",
+    trials=(Trial("log-added-time-indexes", ("closed_segment_has_a_small_index",), variant="0.10.1"),),
+)
+
 # Fixes that no release has.
 
 LATER_SEGMENTS_ARE_SEARCHED = candidate(
