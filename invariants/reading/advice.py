@@ -1159,13 +1159,12 @@ class Advice:
     def _sharing(self, own: Topic) -> list[str]:
         """Return the other topics of which znodes or logs have the id of a topic's znode."""
         names = {*self.capture.shared_ids.get(own.topic_id or "", ())} - {own.name}
-        logs = (
-            (t, identity)
-            for t in self.capture.topics.values()
-            for n in t.partitions
-            for _, identity in self._files(t, n)
-        )
-        names |= {topic.name for topic, identity in logs if topic.name != own.name and identity == own.topic_id}
+        for name in self.capture.topics_by_log_id.get(own.topic_id or "", set()) & self.capture.topics.keys() - {
+            own.name
+        }:
+            topic = self.capture.topics[name]
+            if any(identity == own.topic_id for n in topic.partitions for _, identity in self._files(topic, n)):
+                names.add(name)
         return sorted(map(topic_label, names))
 
     def _others(self, own: Topic) -> list[str]:

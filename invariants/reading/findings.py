@@ -791,12 +791,25 @@ class Findings:
                 break
         if state is None:
             return
+        yield from self._of_other_logs_down(place, lineages, ahead)
+        foreign = self._foreign(place)
+        for b, fact in foreign.items():
+            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
+            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
+            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
+        yield from self._without_ids(place, lineages, foreign)
+
+    def _of_other_logs_down(self, place: _Place, lineages: Lineages, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        """Logs of other topics, or with another id, on brokers that are down."""
+        epoch_of_state = place.topic.states[place.partition].leader_epoch
+        hosts = [b for b in lineages.logs if b in place.topic.partitions.get(place.partition, ())]
+        down = [b for b in hosts if not self.capture.brokers[b].alive and self.capture.brokers[b].seen]
+        if not down:
+            return
         keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps
         live_ids = {log.topic_id for b, log in lineages.logs.items() if place.is_live_replica(b)}
-        for b, log in lineages.logs.items():
-            broker = self.capture.brokers[b]
-            if broker.alive or not broker.seen or b not in place.topic.partitions.get(place.partition, ()):
-                continue
+        for b in down:
+            log = lineages.logs[b]
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
@@ -807,19 +820,13 @@ class Findings:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
-                epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {state.leader_epoch}" if b in ahead else ""
+                epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {epoch_of_state}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
             elif b in keeps and is_other and log.topic_id not in live_ids and has_topic_ids(self.capture.version):
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
                 yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
-        foreign = self._foreign(place)
-        for b, fact in foreign.items():
-            text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
-            one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
-            yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
-        yield from self._without_ids(place, lineages, foreign)
 
     def _checks_ids(self, topic: Topic) -> bool:
         """Whether brokers compare the ids of the topic's logs with that of a request."""

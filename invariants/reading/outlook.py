@@ -153,7 +153,7 @@ AHEAD = (
 """Why nothing is planned that keeps such logs: with the id of the logs, the state would be older than they are."""
 DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
 """The condition of plans where ZooKeeper has none of the topics of the logs."""
-MOST_PARTS = 200
+MOST_PARTS = 1000
 """Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
 
 

@@ -13,6 +13,8 @@ from kwalk.invariants import quota_locks as quota_threads
 from kwalk.invariants import server_start as starts
 from kwalk.invariants import session_cache as sessions
 from kwalk.invariants import topic_requests as requests
+from kwalk.invariants import transaction_verification as verifications
+from kwalk.invariants import watched_fetch as watched
 from kwalk.invariants import written_by_tools as tools
 from kwalk.model.kafka.server import (
     controller_channel,
@@ -26,7 +28,9 @@ from kwalk.model.kafka.server import (
     server_start,
     session_cache,
     topic_requests,
+    transaction_verification,
     versions,
+    watched_fetch,
     written_by_tools,
 )
 from kwalk.model.kafka.server.controller_channel import ControllerChannel
@@ -40,6 +44,8 @@ from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
+from kwalk.model.kafka.server.transaction_verification import VerifiedAppend
+from kwalk.model.kafka.server.watched_fetch import WatchedFetch
 from kwalk.model.kafka.server.written_by_tools import ToolsAndController
 from kwalk.model.language import Scenario, actions_of
 
@@ -281,6 +287,34 @@ TOOLS_AND_THE_CONTROLLER = Scenario(
     variants=versions.VARIANTS,
     source="ZkSecurityMigrator, ReassignPartitionsCommand; KAFKA-4914, KAFKA-5091, KAFKA-9267",
 )
+TRANSACTIONS_AMID_AN_UPGRADE = Scenario(
+    name="transactions-amid-an-upgrade",
+    story="Brokers are upgraded one after another, as a producer writes in transactions.",
+    state=VerifiedAppend,
+    actions=actions_of(transaction_verification),
+    properties=(
+        verifications.transaction_outlives_an_upgrade,
+        verifications.append_has_one_end,
+        verifications.leader_is_upgraded_first,
+        verifications.all_are_upgraded,
+    ),
+    variants={release: versions.VARIANTS[release] for release in ("3.9.0", "3.7.0")},
+    source="AddPartitionsToTxnManager; KAFKA-16992",
+)
+FETCH_TO_DEBUG = Scenario(
+    name="fetch-to-debug-a-replica",
+    story="A tool fetches from a replica that does not lead, which is taken away.",
+    state=WatchedFetch,
+    actions=actions_of(watched_fetch),
+    properties=(
+        watched.request_outlives_a_fetch,
+        watched.fetch_of_a_lost_replica_ends,
+        watched.replica_goes_once,
+        watched.fetch_waits_for_a_lost_replica,
+    ),
+    variants=versions.VARIANTS,
+    source="DelayedFetch.tryComplete; KAFKA-9171",
+)
 
 SCENARIOS = (
     PARTITION_AND_ITS_CLIENTS,
@@ -296,4 +330,6 @@ SCENARIOS = (
     QUOTA_THAT_CHANGES,
     EPOCHS_OF_FETCHES,
     TOOLS_AND_THE_CONTROLLER,
+    TRANSACTIONS_AMID_AN_UPGRADE,
+    FETCH_TO_DEBUG,
 )

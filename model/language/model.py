@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from enum import Enum
 from functools import cached_property
 from itertools import islice
 from math import prod
 from typing import Any
 
-from attrs import fields_dict, frozen
+from attrs import evolve, fields_dict, frozen
 
 from kwalk.model.language.action import Action, Parametric
 from kwalk.model.language.binding import Binding, Bound, Domain, Flag, active_binding, cached
@@ -198,6 +199,18 @@ class Model(Displayed):
         states = self.state(before), self.state(after)
         with self.active():
             return instance.action.outcome(*states, *instance.args)
+
+    def relabelled(self, labels: Mapping[str, tuple[str, ...]]) -> Model:
+        """Return the model with other labels of domain members; all else of it is the same, and is not made again.
+
+        Args:
+            labels: the labels, by the domain's name; they replace those of the scenario.
+        """
+        found = copy(self)
+        found.scenario = evolve(self.scenario, labels=labels)
+        found.binding = evolve(self.binding, labels=labels)
+        found.binding.cache[ACTIVE_MODEL] = found
+        return found
 
     # States and vectors.
 

@@ -259,6 +259,7 @@ class _Planner:
         settlings.update(zip(problem.worlds, self.settlings, strict=True))
         for settling in self.settlings:
             settling.check, settling.visited = clock.check, 0
+        self._started: dict[tuple[int, bool], Beliefs] = {}
         self._applied: dict[tuple[Beliefs, str, bool], tuple[Beliefs, bool]] = {}
         clock.began = time.monotonic()  # without the time that compiling took
 
@@ -286,10 +287,7 @@ class _Planner:
         self._strike(at_any_moment=False)
         self.clock.seconds = None
         procedures = plan.procedures if plan else ()
-        compared = sum(
-            settling.confirm([move for one in procedures for move in one.moves[number]])
-            for number, settling in enumerate(self.settlings)
-        )
+        compared = self._compared(procedures)
         return Recovery(
             self.problem,
             plan,
@@ -302,6 +300,18 @@ class _Planner:
             visited=sum(s.visited for s in self.settlings),
             compared=compared,
         )
+
+    def _compared(self, procedures: Iterable[Procedure]) -> int:
+        """Compare the first way through procedures with plain Python, once for worlds that are alike."""
+        ways = {
+            (
+                settling.likeness,
+                settling.world.initial[0],
+                tuple(m for one in procedures for m in one.moves[number]),
+            ): settling
+            for number, settling in enumerate(self.settlings)
+        }
+        return sum(settling.confirm(moves) for (_, _, moves), settling in ways.items())
 
     def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, bool]:
         """Return the plan of a sequence that is safe at least against faults at rest, and whether nothing defeats it.
@@ -328,7 +338,10 @@ class _Planner:
             settling.at_any_moment = at_any_moment
 
     def _start(self, faults: int) -> Beliefs:
-        return tuple(settling.first(faults) for settling in self.settlings)
+        key = faults, self._at_any_moment
+        if key not in self._started:
+            self._started[key] = tuple(settling.first(faults) for settling in self.settlings)
+        return self._started[key]
 
     def _candidates(self) -> Iterator[tuple[Procedure, ...]]:
         """Yield sequences after which all claims hold if no fault happens, by rising cost.
@@ -339,10 +352,10 @@ class _Planner:
         """
         first = tuple(one for one in self.problem.procedures if not one.late)
         seen: set[tuple[Procedure, ...]] = set()
-        if len(self.settlings) > MOST_WORLDS and not all(map(self._is_clean, self.settlings, self._start(0))):
+        if len(self.settlings) > MOST_WORLDS and not all(map(Settling.is_clean, self.settlings, self._start(0))):
             for one in self.problem.procedures:
                 after, _ = self._apply(self._start(0), one)
-                if all(map(self._is_clean, self.settlings, after)):
+                if all(map(Settling.is_clean, self.settlings, after)):
                     longer = ((one, other) for other in first if other.cost <= EXTENSION)
                     seen.update(alone := ((one,), *longer))
                     yield from alone
@@ -374,7 +387,7 @@ class _Planner:
             if beliefs is None:
                 yield procedures
                 continue
-            repaired = all(map(self._is_clean, self.settlings, beliefs))
+            repaired = all(map(Settling.is_clean, self.settlings, beliefs))
             if beliefs in known and not repaired:
                 continue
             known.add(beliefs)
@@ -394,7 +407,7 @@ class _Planner:
                 after, is_noticed = self._apply(beliefs, procedure)
                 count += 1
                 wanted = cost + procedure.cost + DOWNTIME * is_noticed
-                is_new = after not in known or all(map(self._is_clean, self.settlings, after))
+                is_new = after not in known or all(map(Settling.is_clean, self.settlings, after))
                 if after != beliefs and is_new and wanted <= MOST_COST:
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
             for procedure in () if is_late else once:
@@ -414,13 +427,11 @@ class _Planner:
         for place in range(1, len(procedures)):
             yield from ((*procedures[:place], one, *procedures[place:]) for one in allowed if one.cost <= INSERTION)
 
-    def _is_clean(self, settling: Settling, belief: Belief) -> bool:
-        return not any(settling.violated(vector) for vector, _ in belief.states)
-
     def _apply(self, beliefs: Beliefs, procedure: Procedure) -> tuple[Beliefs, bool]:
         """Return the beliefs after a procedure, and whether users may notice it though no fault happens."""
         key = beliefs, procedure.name, self._at_any_moment
         if key not in self._applied:
+            self.clock.check(0)
             found, is_noticed = [], False
             for settling, belief, moves in zip(self.settlings, beliefs, procedure.moves, strict=True):
                 was_harmed, most = self._harmed(settling, belief)
@@ -437,7 +448,7 @@ class _Planner:
     def _harmed(settling: Settling, belief: Belief, most: int | None = None) -> tuple[bool, int]:
         """Whether users notice something in a state before any fault, and how many faults are left in such states."""
         faults = max((left for _, left in belief.states), default=0) if most is None else most
-        return any(settling.is_harmed(vector) for vector, left in belief.states if left == faults), faults
+        return settling.harms(belief, faults), faults
 
     # Plans.
 
@@ -450,7 +461,7 @@ class _Planner:
             shows.append(self._shows(beliefs))
             early.append(self._may_stop(beliefs) and not shows[-1] & self.problem.goals)
             beliefs = self._unfinished(beliefs)
-        if not all(map(self._is_clean, self.settlings, beliefs)):
+        if not all(map(Settling.is_clean, self.settlings, beliefs)):
             return None
         return Plan(tuple(procedures), faults, self._at_any_moment, tuple(early), tuple(downtime), tuple(shows))
 

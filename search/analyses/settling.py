@@ -218,6 +218,7 @@ class StateWorkspace:
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel, self.effects = kernel, StepEffects(kernel)
+        self.memories: dict[Any, SettlingMemory] = {}
         self._begin()
         most = self.store.most
         self.parents, self.instance_of = reserve(most, np.int64), reserve(most, np.uint32)
@@ -369,6 +370,24 @@ class Deed:
     description: str
 
 
+@frozen
+class SettlingMemory:
+    """What is known of the states of alike worlds; see `Settling`."""
+
+    rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = field(factory=dict)
+    violated: dict[Vector, frozenset[str]] = field(factory=dict)
+    moved: dict[tuple[Belief, Move, bool], Belief] = field(factory=dict)
+    packed: dict[Vector, Any] = field(factory=dict)
+    clean: dict[frozenset[State], bool] = field(factory=dict)
+    harmed: dict[tuple[frozenset[State], int], bool] = field(factory=dict)
+
+
+def _alike(world: World) -> Any:
+    """Return a value that worlds have in common of which the same comes from the same states, whatever their labels."""
+    claims = tuple((claim.declaration.name, claim.args) for claim in world.claims)
+    return world.kind, claims, world.faults, world.counters, world.ranked, world.distances
+
+
 class Settling:
     """Leads states of one world to rest, by compiled code or plain Python; plain Python judges what is at rest.
 
@@ -392,10 +411,11 @@ class Settling:
         self.ranked = [np.array([paths.index(path) for path in group], np.int64) for group in world.ranked]
         self.visited = 0
         self.at_any_moment = False
-        self._rests: dict[tuple[frozenset[State], frozenset[int], bool], frozenset[State]] = {}
-        self._violated: dict[Vector, frozenset[str]] = {}
-        self._moved: dict[tuple[Belief, Move, bool], Belief] = {}
-        self._packed: dict[Vector, Any] = {}
+        self._memory = SettlingMemory()
+        self.likeness: Any = world
+        if self.kernel is not None and world.kind is not None:  # hundreds of partitions are in one situation
+            self.likeness = _alike(world)
+            self._memory = self._workspace.memories.setdefault(self.likeness, self._memory)
 
     # States.
 
@@ -428,9 +448,9 @@ class Settling:
     def at_rest(self, states: frozenset[State], held: frozenset[int]) -> frozenset[State]:
         """Return the states at rest that the system's own steps, and faults, lead to from any of some states."""
         key = states, held, self.at_any_moment
-        if key not in self._rests:
-            self._rests[key] = frozenset(self._resting(self._explore(list(states), held).ends))
-        return self._rests[key]
+        if key not in self._memory.rests:
+            self._memory.rests[key] = frozenset(self._resting(self._explore(list(states), held).ends))
+        return self._memory.rests[key]
 
     def _explore(self, starts: Sequence[State], held: frozenset[int]) -> Exploration:
         """Return all that steps and faults lead to."""
@@ -495,21 +515,21 @@ class Settling:
         if move.is_nothing and not any(left for _, left in belief.states):
             return belief
         key = belief, move, self.at_any_moment
-        if key not in self._moved:
+        if key not in self._memory.moved:
             held = (belief.held | self.indices(move.hold)) - self.indices(move.release)
             done = (
                 belief.states if move.is_nothing else (s for before in belief.states for s in self._after(before, move))
             )
             after = frozenset(done)
-            self._moved[key] = Belief(self.at_rest(after, held), held)
-        return self._moved[key]
+            self._memory.moved[key] = Belief(self.at_rest(after, held), held)
+        return self._memory.moved[key]
 
     def _after(self, state: State, move: Move) -> list[State]:
         """Return the states directly after a move; the state itself if nothing of it can happen."""
         vector = state[0]
-        if vector not in self._packed:
-            self._packed[vector] = self.stepper.start(vector)
-        done = self._done(self._packed[vector], move)
+        if vector not in self._memory.packed:
+            self._memory.packed[vector] = self.stepper.start(vector)
+        done = self._done(self._memory.packed[vector], move)
         return [(self.stepper.vector(after), state[1]) for after in done] or [state]
 
     def _done(self, packed: Any, move: Move) -> list[Any]:
@@ -525,15 +545,15 @@ class Settling:
 
     def violated(self, vector: Vector) -> frozenset[str]:
         """Return the names of the claims that a state at rest violates, by plain Python."""
-        if vector not in self._violated:
+        if vector not in self._memory.violated:
             state = self.model.state(vector)
             with self.model.active():
-                self._violated[vector] = frozenset(
+                self._memory.violated[vector] = frozenset(
                     claim.declaration.name
                     for claim in self.world.claims
                     if claim.declaration.truth(state, *claim.args) is False
                 )
-        return self._violated[vector]
+        return self._memory.violated[vector]
 
     def violates(self, vector: Vector) -> bool:
         """Whether a state at rest violates a claim."""
@@ -542,6 +562,21 @@ class Settling:
     def is_harmed(self, vector: Vector) -> bool:
         """Whether users notice something in a state."""
         return bool(self.violated(vector) & self.world.harms)
+
+    def is_clean(self, belief: Belief) -> bool:
+        """Whether no state of a belief violates a claim."""
+        known = self._memory.clean
+        if belief.states not in known:  # a set keeps its hash, and a vector does not
+            known[belief.states] = not any(self.violated(vector) for vector, _ in belief.states)
+        return known[belief.states]
+
+    def harms(self, belief: Belief, faults: int) -> bool:
+        """Whether users notice something in a state of a belief in which so many faults may still happen."""
+        key = belief.states, faults
+        if key not in self._memory.harmed:
+            found = (self.is_harmed(vector) for vector, left in belief.states if left == faults)
+            self._memory.harmed[key] = any(found)
+        return self._memory.harmed[key]
 
     # Traces.
 

@@ -290,6 +290,8 @@ SEARCHES = (
     "tools-and-the-controller --variant 3.9.0 --keep-going",
     "log-cleaner-checkpoint --variant 3.9.0 --keep-going",
     "log-added-time-indexes --variant 3.9.0 --keep-going",
+    "transactions-amid-an-upgrade --variant 3.9.0 --keep-going",
+    "fetch-to-debug-a-replica --variant 3.9.0 --keep-going",
     "generated-broker-ids --variant 3.9.0 --keep-going",
     "generated-ids-in-a-migration --variant 3.9.0 --keep-going",
     "consumer-group-changed-timeouts --variant 3.9.0 --keep-going",

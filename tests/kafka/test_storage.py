@@ -56,6 +56,24 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "request_outlives_a_fetch()",
+            "fetch-to-debug-a-replica",
+            "2.3.1",
+            "fetch_to_debug() take_replica() look_at_fetch()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "transaction_outlives_an_upgrade()",
+            "transactions-amid-an-upgrade",
+            "3.7.0",
+            "upgrade_leader() append_verified()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "closed_segment_has_a_small_index(0)",
             "log-added-time-indexes",
             "0.10.1",
@@ -2158,6 +2176,8 @@ SEARCHED = (
     ("tools-and-the-controller", "3.9.0"),
     ("log-cleaner-checkpoint", "3.9.0"),
     ("log-added-time-indexes", "3.9.0"),
+    ("transactions-amid-an-upgrade", "3.9.0"),
+    ("fetch-to-debug-a-replica", "3.9.0"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

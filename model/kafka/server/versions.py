@@ -829,6 +829,25 @@ TOOLS_CHECK_TYPES = version_flag(
     source="KAFKA-4914 (2.0.0): ReassignPartitionsCommand.parsePartitionReassignmentData",
     trials=(Trial("tools-and-the-controller", ("controller_can_read_what_is_written",), variant="1.0"),),
 )
+VERIFICATIONS_ARE_IN_A_KNOWN_VERSION = version_flag(
+    "verifications_are_in_a_known_version",
+    "KAFKA-16992 (3.7.1, 3.8.0): a leader asks for the verification of a transaction in a version that the "
+    "coordinator knows; since 3.6, and until then, in its own latest one",
+    {"3.6.0": False, "3.7.1": True},
+    before=True,
+    closes="transactional producers outlive an upgrade",
+    source="KAFKA-16992 (3.8.0): NetworkUtils.buildNetworkClient",
+    trials=(Trial("transactions-amid-an-upgrade", ("transaction_outlives_an_upgrade",), variant="3.7.0"),),
+)
+LOST_REPLICAS_END_FETCHES = version_flag(
+    "lost_replicas_end_fetches",
+    "KAFKA-9171 (2.4.0): a fetch that waits is answered when its replica is gone; before, that failed the request "
+    "which looked at it",
+    {"2.4.0": True},
+    closes="a request does not fail by a fetch of a tool",
+    source="KAFKA-9171 (2.4.0): DelayedFetch.tryComplete",
+    trials=(Trial("fetch-to-debug-a-replica", ("request_outlives_a_fetch",), variant="2.3.1"),),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "

@@ -28,6 +28,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Directory,
     MetadataCache,
     Topic,
+    kept_by_capture,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import (
@@ -384,6 +385,7 @@ def deletion_waits_for(capture: Capture, deleted: Topic, hosts: Iterable[int] = 
     return sorted(b for b in needed if not capture.brokers[b].alive), sorted(failed)
 
 
+@kept_by_capture
 def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
     """Return the replicas on failed disks: their brokers run, and say so, or metadata does.
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -121,6 +121,7 @@ MODES = ("zookeeper", "migrating", "kraft")
 _THREE_DIGITS = re.compile(r"[0-9]{3}")
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -166,7 +167,7 @@ class Directory:
     is_garbled: bool = False
     is_compacted: bool = False
 
-    @property
+    @cached_property
     def start(self) -> int | None:
         """The log start offset; None if nothing shows it."""
         bases = [] if self.segments is None else sorted(self.segments)
@@ -186,7 +187,7 @@ class Directory:
             return None
         return first[1] if first[1] > max(self.start, batch.base_offset) else None
 
-    @property
+    @cached_property
     def least_end(self) -> int:
         """An offset up to which the log has records, as far as is shown: its end is not below it."""
         segments = self.segments or {}
@@ -195,7 +196,7 @@ class Directory:
         checkpoints = (offset or 0 for offset in (self.recovery_point, self.high_watermark))
         return max((*known, *epochs, *checkpoints, 0))
 
-    @property
+    @cached_property
     def end(self) -> int | None:
         """The log end offset; None if nothing shows it: the last segment has records, or sizes are not shown."""
         last = max(self.segments, default=None) if self.segments else None
@@ -206,7 +207,7 @@ class Directory:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
 
-    @property
+    @cached_property
     def last_epochs(self) -> tuple[int, ...] | None:
         """The leader epochs that its last record may have, earliest first; None if nothing shows them.
 
@@ -491,6 +492,8 @@ class Capture:
     elections: frozenset[tuple[str, int]] = frozenset()
     reassignments: frozenset[tuple[str, int]] = frozenset()
     default_settings: Settings | None = None
+    kept: dict[Hashable, Any] = field(factory=dict, init=False, eq=False, repr=False)
+    """What `kept_by_capture` keeps, by function and arguments."""
 
     def cached(self, topic: str, partition: int) -> CapturedMetadata | None:
         """Return what the first running broker that knows a partition answers clients; None if none of them does."""
@@ -511,13 +514,13 @@ class Capture:
         known, name = self.brokers[broker], f"{topic}-{partition}"
         return known.seen and name not in known.assumed and (name in known.directories or not known.unread)
 
-    @property
+    @cached_property
     def kraft_controller(self) -> int | None:
         """The id of KRaft's controller, which /controller names; it is no broker, and hosts no logs."""
         is_node = self.is_kraft and self.controller is not None and not self.brokers[self.controller].seen
         return self.controller if is_node else None
 
-    @property
+    @cached_property
     def in_kraft_mode(self) -> tuple[int, ...]:
         """The brokers that KRaft's controller leads though they are not in ZooKeeper, as far as its image shows.
 
@@ -529,7 +532,7 @@ class Capture:
         kraft = {*image.registered} - {*image.migrating}
         return () if kraft & {*self.registered} else tuple(sorted(kraft - {*image.fenced}))
 
-    @property
+    @cached_property
     def serves_in_kraft(self) -> bool:
         """Whether KRaft's controller leads brokers: /controller is its, or they are in KRaft mode without it."""
         return bool(self.is_kraft or self.in_kraft_mode)
@@ -539,7 +542,7 @@ class Capture:
         """Whether /migration says that KRaft has no copy, or is not there."""
         return self.migration.offset < 0 if self.migration is not None else self.shows_migration
 
-    @property
+    @cached_property
     def later_controller(self) -> int | None:
         """The latest epoch of a controller that has written a state, if /controller_epoch is below it.
 
@@ -548,7 +551,7 @@ class Capture:
         latest = max((s.controller_epoch for one in self.topics.values() for s in one.states.values()), default=0)
         return latest if latest > self.controller_epoch and not self.is_kraft else None
 
-    @property
+    @cached_property
     def shared_ids(self) -> dict[str, tuple[str, ...]]:
         """The topics that have one id, by the id."""
         found: dict[str, list[str]] = {}
@@ -566,29 +569,49 @@ class Capture:
                 found.setdefault(log.topic_id, set()).add(name.rpartition("-")[0])
         return found
 
-    @property
+    @cached_property
     def is_moving(self) -> bool:
         """Whether a reassignment is in progress: the tool starts another one with --additional only (2.6)."""
         image = self.image.topics.values() if self.image else ()
         in_kraft = any(partition.moving for topic in image for partition in topic.partitions.values())
         return in_kraft or bool(self.reassignments) or any(topic.moving for topic in self.topics.values())
 
-    @property
+    @cached_property
     def hosts(self) -> tuple[Broker, ...]:
         """All brokers: without KRaft's controller."""
         return tuple(broker for number, broker in self.brokers.items() if number != self.kraft_controller)
 
-    @property
+    @cached_property
     def electable(self) -> frozenset[int]:
         """The brokers that the controller may elect: they run and are registered; with KRaft, if it leads, unfenced."""
         if self.serves_in_kraft and self.image is not None:
             return frozenset({*self.live} & {*self.image.registered} - {*self.image.fenced})
         return frozenset(self.live if self.is_kraft else {*self.live} & {*self.registered})
 
-    @property
+    @cached_property
     def live(self) -> tuple[int, ...]:
         """The ids of the brokers that run."""
         return tuple(broker.id for broker in self.brokers.values() if broker.alive)
+
+
+def kept_by_capture(function: Callable[Concatenate[Capture, P], T]) -> Callable[Concatenate[Capture, P], T]:
+    """Compute what a function says of a capture and hashable arguments once: there are many thousand partitions.
+
+    Callers must not change what it returns. A topic that is not the capture's own is looked at each time.
+    """
+
+    @wraps(function)
+    def kept(capture: Capture, /, *about: P.args, **named: P.kwargs) -> T:
+        topics = [one for one in about if isinstance(one, Topic)]
+        if any(capture.topics.get(one.name) is not one for one in topics):
+            return function(capture, *about, **named)
+        key = (function, *(one.name if isinstance(one, Topic) else one for one in about), *named.items())
+        if key not in capture.kept:
+            capture.kept[key] = function(capture, *about, **named)
+        found: T = capture.kept[key]
+        return found
+
+    return kept
 
 
 def is_written(state: CapturedPartitionState | None, image: CapturedImagePartition | CapturedPartitionState) -> bool:

@@ -20,6 +20,7 @@ from kwalk.model.kafka.snapshots.capture import (
     Directory,
     LogRoot,
     Topic,
+    kept_by_capture,
     topic_label,
 )
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -598,6 +599,7 @@ def last_epochs(capture: Capture, topic: Topic, number: int, hosts: Iterable[int
     return {b: max(e for e, _ in d.leader_epochs) for b, d in sorted(found.items()) if d and d.leader_epochs}
 
 
+@kept_by_capture
 def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     """Whether ZooKeeper's state of a partition is behind logs of its replicas, and no id shows another topic's.
 

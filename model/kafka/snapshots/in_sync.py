@@ -10,7 +10,7 @@ from collections.abc import Collection
 from attrs import frozen
 
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
-from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, Capture, Topic, kept_by_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import counts_replicas, each, listed
 
 
@@ -65,13 +65,14 @@ def elects_outsiders(capture: Capture, topic: Topic, partition: int) -> list[int
     return [b for b in others if not live or b in capture.electable] if len(live) < 2 else []
 
 
-def refused_without(capture: Capture, away: Collection[int]) -> list[str]:
+@kept_by_capture
+def refused_without(capture: Capture, away: frozenset[int]) -> list[str]:
     """Return the partitions that serve acks=all, and refuse it while some brokers are away, and others lead."""
     found = []
     for topic in capture.topics.values() if not capture.serves_in_kraft else ():
         for number, state in topic.states.items() if topic.name not in capture.deleting else ():
             online = {*capture.electable} - offline_replicas(capture, topic, number)
-            isr, left = online & {*state.isr}, (online & {*state.isr}) - {*away}
+            isr, left = online & {*state.isr}, (online & {*state.isr}) - away
             if state.leader not in isr or left == isr or not left:
                 continue
             needed = [least_in_sync(capture, topic, number, b) for b in sorted(left)]
@@ -99,7 +100,7 @@ def served_with(capture: Capture, broker: int) -> str:
 def refusals(capture: Capture, brokers: Collection[int], *, at_once: bool = False) -> str:
     """Return who refuses acks=all while brokers are away, one after the other or all at once; empty if nobody."""
     groups = [tuple(brokers)] if at_once else [(broker,) for broker in brokers]
-    names = list(dict.fromkeys(name for group in groups for name in refused_without(capture, group)))
+    names = list(dict.fromkeys(name for group in groups for name in refused_without(capture, frozenset(group))))
     if not names:
         return ""
     was = each(names, "is", "are")

@@ -20,7 +20,7 @@ from itertools import combinations, product
 
 from attrs import evolve, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, kept_by_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     followers_of_epoch,
@@ -127,6 +127,7 @@ def next_leader(capture: Capture, topic: Topic, partition: int) -> int | None:
     return next((b for b in topic.partitions.get(partition, ()) if b in state.isr and capture.brokers[b].alive), None)
 
 
+@kept_by_capture
 def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the replicas with committed records that the leader's log lacks, and from which offset on.
 
@@ -532,6 +533,7 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
     )
 
 
+@kept_by_capture
 def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[int, ...]]:
     """Return the ISR members whose logs lack records of other replicas, with the brokers that have these.
 

@@ -12,12 +12,12 @@ partition does so only after a record has been written, and in 2.8 its task fail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.broker import replica_fetcher_thread
@@ -193,13 +193,42 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
             "state_versions": part.versions_may_be_lower,
             "unclean_election": bool(part.topic.elects_uncleanly),
         },
-        labels={
-            BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
-            TOPICS.name: (topic_label(part.topic.name),),
-            PARTITIONS.name: tuple(str(number) for number in part.partitions[:1]),
-            TOPIC_IDS.name: short(part.ids),
-        },
     )
+
+
+def _labels(part: ClusterPart) -> dict[str, tuple[str, ...]]:
+    return {
+        BROKERS.name: tuple(str(broker) for broker in part.observed.brokers),
+        TOPICS.name: (topic_label(part.topic.name),),
+        PARTITIONS.name: tuple(str(number) for number in part.partitions[:1]),
+        TOPIC_IDS.name: short(part.ids),
+    }
+
+
+@frozen
+class _ModelledPart:
+    """A part, its needs and claims, which are equal to others if their models are, but for labels."""
+
+    part: ClusterPart = field(eq=False)
+    properties: tuple[Property, ...] = field(eq=False)
+    needs: Needs
+    likeness: Hashable
+
+    @staticmethod
+    def of(part: ClusterPart, needs: Needs, properties: Sequence[Property]) -> _ModelledPart:
+        """Return it with all that its model is made of."""
+        written = part.needs_state, part.is_behind, part.versions_may_be_lower, bool(part.topic.elects_uncleanly)
+        possible = part.observed.situation, len(part.ids), part.choice.cases, part.is_settled
+        likeness = possible, written, tuple(each.name for each in properties)
+        return _ModelledPart(part, tuple(properties), needs, likeness)
+
+
+@lru_cache(maxsize=128)
+def _model_of(one: _ModelledPart) -> Model:
+    """Return the model of a part with its initial states: hundreds of partitions are in one situation."""
+    model = Model(scenario_of(one.part, one.needs, one.properties), one.part.observed.situation.release)
+    assert model.initial  # computed before the model is relabelled
+    return model
 
 
 def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[str, int]:
@@ -287,8 +316,7 @@ def world_of(
     """
     situation = part.observed.situation
     needs = needs_of(situation, deletion=deletion)
-    scenario = scenario_of(part, needs, properties)
-    model = Model(scenario, situation.release)
+    model = _model_of(_ModelledPart.of(part, needs, properties)).relabelled(_labels(part))
     numbers = range(len(situation.brokers))
     held = {f"restart({number})" for number in numbers if not situation.brokers[number].alive}
     if needs.foreign_isr or part.is_settled:

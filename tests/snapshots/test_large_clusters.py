@@ -1,0 +1,66 @@
+"""Clusters of many brokers and partitions: the work of a diagnosis grows with their number, and plans are found.
+
+Replicas are placed at random, so that hardly two partitions have the same brokers. Work is counted in calls of
+functions, which are the same in every run.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import pstats
+from random import Random
+from typing import Any
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.search.analyses.recovery import plan_recovery
+from tests.snapshots.test_combined_damages import cluster, log
+
+PARTITIONS = 4
+
+
+def large(topics: int, damaged: int, brokers: int = 12) -> dict[str, Any]:
+    """A cluster in which old clients have erased the ids of some topics, and the controller has minted others."""
+    ids = {f"topic-{number:04}": f"{number:04}{'A' * 17}g" for number in range(topics)}
+    snapshot, random = cluster("3.4.1", ids=ids, brokers=brokers), Random(1)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"] = {}
+    for number, (name, identity) in enumerate(ids.items()):
+        topic = snapshot["topics"][name]
+        state = topic["partition_state"]["0"]
+        for partition in range(PARTITIONS):
+            replicas = random.sample(range(1, brokers + 1), 3)
+            topic["znode"]["partitions"][str(partition)] = replicas
+            topic["partition_state"][str(partition)] = {**state, "leader": replicas[0], "isr": replicas}
+            for b in replicas:
+                snapshot["brokers"][str(b)]["dirs"][f"{name}-{partition}"] = log(identity)
+        if number < damaged:
+            topic["znode"].update(topic_id=f"{number:04}{'B' * 17}g", version=3)
+    return snapshot
+
+
+def calls(topics: int, damaged: int, brokers: int) -> int:
+    content, profile = json.dumps(large(topics, damaged, brokers)).encode(), cProfile.Profile()
+    profile.runcall(inspect_snapshot, content)
+    found: int = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+    return found
+
+
+def test_the_work_of_a_diagnosis_grows_as_the_number_of_partitions() -> None:
+    calls(5, 1, 12)  # what is computed once
+    few, some, many = calls(30, 3, 12), calls(60, 6, 12), calls(90, 9, 12)
+    assert many - some < 1.1 * (some - few)
+    assert many - some < 30 * PARTITIONS * 5000
+    assert calls(60, 6, 24) < 1.3 * some  # of more brokers, each with fewer logs
+
+
+def test_topics_of_one_situation_have_one_plan_however_many_they_are() -> None:
+    """Twenty topics on twelve brokers; before, the time was over at ten of them."""
+    few, many = (plan_recovery(recovery_problem(json.dumps(large(n, n)).encode()), seconds=200) for n in (3, 20))
+    assert few.plan is not None and many.plan is not None and not many.problem.left_out
+    for found, count in ((few, 3), (many, 20)):
+        names = [one.name for one in found.plan.procedures if found.plan]
+        topics = " ".join(f"topic-{number:04}" for number in range(count))
+        assert names == [f"write-topic-ids {topics}", "fail-over"]
+    assert many.visited <= 4 * few.visited
