@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.partition_answers import Answer, AskedBroker, Leader, Question
+from kwalk.model.kafka.server.partition_answers import AskedBroker, Leader, PartitionAnswer, Question
 from kwalk.model.language import always, premise, reachable, step
 
 OF_THE_LEADER = (Question.PRODUCE, Question.FETCH, Question.EPOCH, Question.MARKER)
@@ -15,7 +15,7 @@ OF_THE_LEADER = (Question.PRODUCE, Question.FETCH, Question.EPOCH, Question.MARK
 def existing_topic_is_known(broker: AskedBroker) -> bool:
     """Producers, consumers and followers that ask a broker without a replica are told to look for the leader."""
     premise(broker.question in (Question.PRODUCE, Question.FETCH, Question.EPOCH))
-    return (broker.answer is Answer.UNKNOWN_TOPIC) == (not broker.is_created)
+    return (broker.answer is PartitionAnswer.UNKNOWN_TOPIC) == (not broker.is_created)
 
 
 @always(
@@ -24,7 +24,7 @@ def existing_topic_is_known(broker: AskedBroker) -> bool:
 )
 def consumer_is_sent_on(broker: AskedBroker) -> bool:
     """A consumer that asks a broker without a replica gets an error after which clients ask again."""
-    return broker.answer is not Answer.NO_REPLICA
+    return broker.answer is not PartitionAnswer.NO_REPLICA
 
 
 @always(
@@ -34,7 +34,7 @@ def consumer_is_sent_on(broker: AskedBroker) -> bool:
 def marker_is_asked_for_again(broker: AskedBroker) -> bool:
     """A marker is written, or the coordinator asks again, as the log has the format of transactions."""
     premise(broker.question is Question.MARKER)
-    return broker.answer is not Answer.OLD_FORMAT and broker.is_created
+    return broker.answer is not PartitionAnswer.OLD_FORMAT and broker.is_created
 
 
 @always(
@@ -43,7 +43,7 @@ def marker_is_asked_for_again(broker: AskedBroker) -> bool:
 )
 def compression_is_of_the_topic(broker: AskedBroker) -> bool:
     """Nobody is told that compression is unsupported of a topic without zstd."""
-    return broker.answer is not Answer.COMPRESSION
+    return broker.answer is not PartitionAnswer.COMPRESSION
 
 
 @always(
@@ -52,7 +52,7 @@ def compression_is_of_the_topic(broker: AskedBroker) -> bool:
 )
 def lost_leader_is_no_lost_listener(broker: AskedBroker) -> bool:
     """A leader that does not run is not available; all brokers have the same listeners."""
-    return broker.answer is not Answer.NO_LISTENER
+    return broker.answer is not PartitionAnswer.NO_LISTENER
 
 
 @always(symptom="kafka-topics.sh --describe shows no ISR, where nobody leads", log="none")
@@ -70,7 +70,7 @@ def metadata_has_replicas_in_order(broker: AskedBroker) -> bool:
 @always(symptom="consumers of committed records do not know their lag", log="none")
 def fetch_has_the_stable_offset(broker: AskedBroker) -> bool:
     """A fetch that is answered has the last stable offset."""
-    return broker.has_stable_offset == (broker.question is Question.FETCH and broker.answer is Answer.GIVEN)
+    return broker.has_stable_offset == (broker.question is Question.FETCH and broker.answer is PartitionAnswer.GIVEN)
 
 
 @always(symptom="a client is served by a broker that may not, or is not served by the leader", log="none")
@@ -78,8 +78,8 @@ def answers_are_of_the_leader(broker: AskedBroker) -> bool:
     """Who leads answers; a follower says that it does not lead."""
     premise(broker.question in OF_THE_LEADER)
     is_follower = broker.is_replica and broker.leader is not Leader.ASKED
-    is_served = (broker.answer is Answer.GIVEN) == (broker.leader is Leader.ASKED)
-    return is_served and (broker.answer is Answer.NOT_LEADER or not is_follower)
+    is_served = (broker.answer is PartitionAnswer.GIVEN) == (broker.leader is Leader.ASKED)
+    return is_served and (broker.answer is PartitionAnswer.NOT_LEADER or not is_follower)
 
 
 @always(symptom="a client does not find a leader that is there, or asks one that is not", log="none")
@@ -88,8 +88,8 @@ def metadata_has_the_leader(broker: AskedBroker) -> bool:
     premise(broker.question is Question.METADATA)
     is_led = broker.leader is Leader.ASKED or (broker.leader is Leader.OTHER and broker.is_other_live)
     if broker.is_created:
-        return (broker.answer is Answer.GIVEN) == is_led and broker.answer is not Answer.UNKNOWN_TOPIC
-    return broker.answer is Answer.UNKNOWN_TOPIC
+        return (broker.answer is PartitionAnswer.GIVEN) == is_led and broker.answer is not PartitionAnswer.UNKNOWN_TOPIC
+    return broker.answer is PartitionAnswer.UNKNOWN_TOPIC
 
 
 @step(symptom="a question changes the partition", log="none")
@@ -101,7 +101,7 @@ def question_changes_nothing(before: AskedBroker, after: AskedBroker) -> bool:
         and before.leader == after.leader
         and before.is_other_live == after.is_other_live
     )
-    return is_same or (after.question is Question.NONE and after.answer is Answer.NONE)
+    return is_same or (after.question is Question.NONE and after.answer is PartitionAnswer.NONE)
 
 
 @step(symptom="a partition has a leader that is none of its replicas", log="none")

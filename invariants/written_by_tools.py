@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.written_by_tools import ToolsAndController, Written
+from kwalk.model.kafka.server.written_by_tools import AskedList, ToolsAndController
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -38,18 +38,18 @@ def controller_is_elected_alone(before: ToolsAndController, after: ToolsAndContr
 def reassignment_is_written_and_done(before: ToolsAndController, after: ToolsAndController) -> bool:
     """A reassignment is written where there is none, and done by the controller."""
     premise(before.written is not after.written)
-    is_new = before.written is Written.NOTHING and not after.has_no_replica
-    return is_new or (after.written is Written.NOTHING and before.has_controller)
+    is_new = before.written is AskedList.NOTHING and not after.has_no_replica
+    return is_new or (after.written is AskedList.NOTHING and before.has_controller)
 
 
 @when_quiescent(symptom="a reassignment does not begin", log="none")
 def list_is_reassigned(tools: ToolsAndController) -> bool:
     """A list of replicas that is written is reassigned."""
     premise(tools.has_controller)
-    return tools.written is not Written.LIST
+    return tools.written is not AskedList.LIST
 
 
 @reachable()
 def list_waits_for_a_controller(tools: ToolsAndController) -> bool:
     """A reassignment is written while there is no controller."""
-    return tools.written is Written.LIST and not tools.has_controller
+    return tools.written is AskedList.LIST and not tools.has_controller

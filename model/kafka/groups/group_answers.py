@@ -16,7 +16,7 @@ CLIENT = Actor("admin client", system=False)
 PRODUCER = Actor("producer", system=False)
 
 
-class Metadata(Enum):
+class DescribedMetadata(Enum):
     """What DescribeGroups has as the metadata of a member."""
 
     NONE = "nothing was asked"
@@ -24,7 +24,7 @@ class Metadata(Enum):
     ASSIGNMENT = "its assignment"
 
 
-class Commit(Enum):
+class CommitAnswer(Enum):
     """What a transactional producer got that commits offsets."""
 
     NONE = "nothing was asked"
@@ -43,22 +43,22 @@ class AnsweredGroup:
 
     has_member: bool = flag()
     is_connected: bool = flag(default=True)
-    metadata: Metadata = choice(Metadata)
-    commit: Commit = choice(Commit)
+    metadata: DescribedMetadata = choice(DescribedMetadata)
+    commit: CommitAnswer = choice(CommitAnswer)
 
 
 @action(by=CONSUMER, description="joins, or leaves", source="GroupCoordinator.handleJoinGroup, handleLeaveGroup")
 def change_members(group: AnsweredGroup) -> None:
     """The member has a subscription and an assignment."""
     group.has_member = not group.has_member
-    group.metadata = Metadata.NONE
+    group.metadata = DescribedMetadata.NONE
 
 
 @action(by=CLIENT, description="describes the group", source="KafkaApis.handleDescribeGroupRequest")
 def describe_group(group: AnsweredGroup) -> None:
     """In 2.3 the metadata of a member was its assignment."""
     require(group.has_member)
-    group.metadata = Metadata.SUBSCRIPTION if MEMBERS_HAVE_THEIR_METADATA else Metadata.ASSIGNMENT
+    group.metadata = DescribedMetadata.SUBSCRIPTION if MEMBERS_HAVE_THEIR_METADATA else DescribedMetadata.ASSIGNMENT
 
 
 @action(
@@ -68,6 +68,6 @@ def commit_verified(group: AnsweredGroup, is_connected: bool) -> None:
     """Since 3.6 the transaction is verified (KIP-890), by a request to its coordinator that may be lost."""
     group.is_connected = is_connected
     if is_connected:
-        group.commit = Commit.DONE
+        group.commit = CommitAnswer.DONE
     else:
-        group.commit = Commit.AGAIN if LOST_VERIFICATIONS_ARE_REPEATED else Commit.NETWORK
+        group.commit = CommitAnswer.AGAIN if LOST_VERIFICATIONS_ARE_REPEATED else CommitAnswer.NETWORK

@@ -52,7 +52,7 @@ class Question(Enum):
     METADATA = "Metadata"
 
 
-class Answer(Enum):
+class PartitionAnswer(Enum):
     """What the broker has answered; where releases renamed an error, its later name."""
 
     NONE = "nothing"
@@ -85,13 +85,13 @@ class AskedBroker:
     leader: Leader = choice(Leader)
     is_other_live: bool = flag(default=True)
     question: Question = choice(Question)
-    answer: Answer = choice(Answer)
+    answer: PartitionAnswer = choice(PartitionAnswer)
     has_isr: bool = flag()
     has_order: bool = flag()
     has_stable_offset: bool = flag()
 
 
-def reply(broker: AskedBroker, question: Question, answer: Answer) -> None:
+def reply(broker: AskedBroker, question: Question, answer: PartitionAnswer) -> None:
     """Note a question and its answer, which has no fields that only some answers have."""
     broker.question = question
     broker.answer = answer
@@ -106,7 +106,7 @@ def create_topic(broker: AskedBroker, is_replica: bool, is_wide: bool) -> None:
     broker.is_replica = is_replica
     broker.is_wide = is_wide
     broker.leader = Leader.ASKED if is_replica else Leader.OTHER
-    reply(broker, Question.NONE, Answer.NONE)
+    reply(broker, Question.NONE, PartitionAnswer.NONE)
 
 
 @action(by=OPERATOR, description="moves the leader to the other broker", source="Partition.makeFollower")
@@ -114,7 +114,7 @@ def move_leader(broker: AskedBroker) -> None:
     """The broker that is asked follows."""
     require(broker.leader is Leader.ASKED and broker.is_other_live)
     broker.leader = Leader.OTHER
-    reply(broker, Question.NONE, Answer.NONE)
+    reply(broker, Question.NONE, PartitionAnswer.NONE)
 
 
 @action(by=FAULT, description="the other broker ends", source="UpdateMetadata: live brokers")
@@ -122,7 +122,7 @@ def end_other(broker: AskedBroker) -> None:
     """The broker that is asked knows of the end before it knows that there is no leader."""
     require(broker.is_other_live)
     broker.is_other_live = False
-    reply(broker, Question.NONE, Answer.NONE)
+    reply(broker, Question.NONE, PartitionAnswer.NONE)
 
 
 @action(by=FAULT, description="the partition has no leader any more", source="OfflinePartition; UpdateMetadata")
@@ -130,10 +130,10 @@ def lose_leader(broker: AskedBroker) -> None:
     """No replica in the ISR is left to lead: the broker that is asked is not in it."""
     require(broker.leader is Leader.OTHER and not broker.is_other_live)
     broker.leader = Leader.NOBODY
-    reply(broker, Question.NONE, Answer.NONE)
+    reply(broker, Question.NONE, PartitionAnswer.NONE)
 
 
-def refusal(broker: AskedBroker, *, knows_topic: bool) -> Answer:
+def refusal(broker: AskedBroker, *, knows_topic: bool) -> PartitionAnswer:
     """Return the answer where the leader is wanted: none if the broker leads.
 
     Args:
@@ -141,10 +141,10 @@ def refusal(broker: AskedBroker, *, knows_topic: bool) -> Answer:
         knows_topic: Whether it looks at its metadata if it has no replica.
     """
     if broker.leader is Leader.ASKED:
-        return Answer.GIVEN
+        return PartitionAnswer.GIVEN
     if broker.is_replica or (broker.is_created and knows_topic):
-        return Answer.NOT_LEADER
-    return Answer.UNKNOWN_TOPIC
+        return PartitionAnswer.NOT_LEADER
+    return PartitionAnswer.UNKNOWN_TOPIC
 
 
 @action(by=CLIENT, description="produces", source="ReplicaManager.getPartitionOrException")
@@ -161,11 +161,11 @@ def ask_fetch(broker: AskedBroker, is_old: bool) -> None:
     """
     answer = refusal(broker, knows_topic=bool(REQUESTS_KNOW_THE_TOPIC))
     if broker.is_created and not broker.is_replica and not CONSUMERS_ARE_SENT_ON:
-        answer = Answer.NO_REPLICA
+        answer = PartitionAnswer.NO_REPLICA
     if is_old and broker.is_created and not broker.is_replica and not COMPRESSION_IS_OF_A_LOG:
-        answer = Answer.COMPRESSION
+        answer = PartitionAnswer.COMPRESSION
     reply(broker, Question.FETCH, answer)
-    broker.has_stable_offset = answer is Answer.GIVEN and bool(FETCHES_HAVE_THE_STABLE_OFFSET)
+    broker.has_stable_offset = answer is PartitionAnswer.GIVEN and bool(FETCHES_HAVE_THE_STABLE_OFFSET)
 
 
 @action(by=CLIENT, description="asks for the end of an epoch", source="ReplicaManager.lastOffsetForLeaderEpoch")
@@ -182,7 +182,7 @@ def write_marker(broker: AskedBroker) -> None:
     require(broker.is_created)
     answer = refusal(broker, knows_topic=False)
     if not broker.is_replica and not LOST_REPLICAS_ARE_NO_FORMAT:
-        answer = Answer.OLD_FORMAT
+        answer = PartitionAnswer.OLD_FORMAT
     reply(broker, Question.MARKER, answer)
 
 
@@ -194,9 +194,9 @@ def ask_metadata(broker: AskedBroker) -> None:
     """
     has_leader = broker.leader is Leader.ASKED or (broker.leader is Leader.OTHER and broker.is_other_live)
     if not broker.is_created:
-        reply(broker, Question.METADATA, Answer.UNKNOWN_TOPIC)
+        reply(broker, Question.METADATA, PartitionAnswer.UNKNOWN_TOPIC)
     else:
-        error = Answer.NO_LEADER if METADATA_LOOKS_AT_THE_LEADER else Answer.NO_LISTENER
-        reply(broker, Question.METADATA, Answer.GIVEN if has_leader else error)
+        error = PartitionAnswer.NO_LEADER if METADATA_LOOKS_AT_THE_LEADER else PartitionAnswer.NO_LISTENER
+        reply(broker, Question.METADATA, PartitionAnswer.GIVEN if has_leader else error)
         broker.has_isr = has_leader or bool(ISR_OUTLIVES_THE_LEADER)
         broker.has_order = not broker.is_wide or bool(REPLICAS_HAVE_AN_ORDER)

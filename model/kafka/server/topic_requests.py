@@ -47,7 +47,7 @@ class Wish(Enum):
     DELETE = "delete the topic, while delete.topic.enable is off"
 
 
-class Outcome(Enum):
+class Reply(Enum):
     """What a client gets."""
 
     NONE = "nothing"
@@ -83,10 +83,10 @@ class RequestedTopic:
     cannot_start: bool = flag()
     cannot_append: bool = flag()
     wish: Wish = choice(Wish)
-    outcome: Outcome = choice(Outcome)
+    outcome: Reply = choice(Reply)
 
 
-def finish(requested: RequestedTopic, wish: Wish, outcome: Outcome) -> None:
+def finish(requested: RequestedTopic, wish: Wish, outcome: Reply) -> None:
     """Note a request and its outcome."""
     requested.wish = wish
     requested.outcome = outcome
@@ -99,16 +99,16 @@ def create_numbered(requested: RequestedTopic, from_zero: bool) -> None:
     if from_zero or not PARTITIONS_ARE_COUNTED:
         requested.exists = True
         requested.begins_at_one = not from_zero
-        finish(requested, Wish.CREATE, Outcome.DONE)
+        finish(requested, Wish.CREATE, Reply.DONE)
     else:
-        finish(requested, Wish.CREATE, Outcome.REFUSED)
+        finish(requested, Wish.CREATE, Reply.REFUSED)
 
 
 @action(by=CLIENT, description="asks for a topic that cannot be created", source="KafkaApis.createTopic")
 def ask_for_absent(requested: RequestedTopic) -> None:
     """It would be created, and there are fewer brokers than default.replication.factor."""
     require(not requested.exists)
-    finish(requested, Wish.CREATE_UNASKED, Outcome.REFUSED if FAILED_CREATIONS_ARE_NAMED else Outcome.SERVER_ERROR)
+    finish(requested, Wish.CREATE_UNASKED, Reply.REFUSED if FAILED_CREATIONS_ARE_NAMED else Reply.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets message.timestamp.type", source="LogConfig.validate")
@@ -119,7 +119,7 @@ def set_timestamp_type(requested: RequestedTopic, is_known: bool) -> None:
     is_done = is_known or not TIMESTAMP_TYPES_ARE_READ_FIRST
     if is_done:
         requested.has_bad_type = not is_known
-    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+    finish(requested, Wish.ALTER, Reply.DONE if is_done else Reply.REFUSED)
 
 
 @action(by=CLIENT, description="sets message.format.version", source="LogConfig.validate: ApiVersionValidator")
@@ -130,7 +130,7 @@ def set_format(requested: RequestedTopic, is_known: bool) -> None:
     is_done = is_known or not FORMATS_ARE_READ_FIRST
     if is_done:
         requested.has_bad_format = not is_known
-    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+    finish(requested, Wish.ALTER, Reply.DONE if is_done else Reply.REFUSED)
 
 
 @action(by=CLIENT, description="sets segment.ms, of a topic with a jitter", source="LogConfig.validate: atLeast")
@@ -141,14 +141,14 @@ def set_segment_ms(requested: RequestedTopic, is_zero: bool) -> None:
     is_done = not is_zero or not SEGMENTS_LAST
     if is_done:
         requested.has_no_time = is_zero
-    finish(requested, Wish.ALTER, Outcome.DONE if is_done else Outcome.REFUSED)
+    finish(requested, Wish.ALTER, Reply.DONE if is_done else Reply.REFUSED)
 
 
 @action(by=CLIENT, description="sets a value to null", source="AdminManager.alterConfigs, incrementalAlterConfigs")
 def set_null(requested: RequestedTopic) -> None:
     """A NullPointerException has no name of its own."""
     require(requested.exists)
-    finish(requested, Wish.ALTER_TO_NULL, Outcome.REFUSED if NULLS_ARE_REFUSED else Outcome.SERVER_ERROR)
+    finish(requested, Wish.ALTER_TO_NULL, Reply.REFUSED if NULLS_ARE_REFUSED else Reply.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets a list", source="AdminManager.prepareIncrementalConfigs: SET")
@@ -156,7 +156,7 @@ def set_list(requested: RequestedTopic) -> None:
     """The topic has a value of its own."""
     require(requested.exists)
     requested.has_list = True
-    finish(requested, Wish.SET_LIST, Outcome.DONE)
+    finish(requested, Wish.SET_LIST, Reply.DONE)
 
 
 @action(by=CLIENT, description="appends to a list", source="AdminManager.prepareIncrementalConfigs: APPEND")
@@ -165,28 +165,28 @@ def append_to_list(requested: RequestedTopic) -> None:
     require(requested.exists)
     is_done = requested.has_list or bool(APPENDS_FIND_DEFAULTS)
     requested.has_list = is_done
-    finish(requested, Wish.APPEND, Outcome.DONE if is_done else Outcome.SERVER_ERROR)
+    finish(requested, Wish.APPEND, Reply.DONE if is_done else Reply.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="sets a value of an absent topic", source="AdminZkClient.validateTopicConfig")
 def alter_absent(requested: RequestedTopic) -> None:
     """AdminOperationException, which was thrown up to 2.6, has no code of its own."""
     require(not requested.exists)
-    finish(requested, Wish.ALTER_ABSENT, Outcome.UNKNOWN_TOPIC if ABSENT_TOPICS_ARE_NAMED else Outcome.SERVER_ERROR)
+    finish(requested, Wish.ALTER_ABSENT, Reply.UNKNOWN_TOPIC if ABSENT_TOPICS_ARE_NAMED else Reply.SERVER_ERROR)
 
 
 @action(by=CLIENT, description="describes the configuration of the topic", source="AdminManager.describeConfigs")
 def describe(requested: RequestedTopic) -> None:
     """Up to 1.1 an absent topic had all defaults."""
     is_given = requested.exists or not ABSENT_TOPICS_HAVE_NO_VALUES
-    finish(requested, Wish.DESCRIBE, Outcome.DONE if is_given else Outcome.UNKNOWN_TOPIC)
+    finish(requested, Wish.DESCRIBE, Reply.DONE if is_given else Reply.UNKNOWN_TOPIC)
 
 
 @action(by=CLIENT, description="deletes the topic, which is disabled", source="KafkaApis.handleDeleteTopicsRequest")
 def delete_disabled(requested: RequestedTopic) -> None:
     """Up to 2.0 the broker waited for the deletion, which does not begin."""
     require(requested.exists)
-    finish(requested, Wish.DELETE, Outcome.REFUSED if DISABLED_DELETIONS_ARE_REFUSED else Outcome.TIMED_OUT)
+    finish(requested, Wish.DELETE, Reply.REFUSED if DISABLED_DELETIONS_ARE_REFUSED else Reply.TIMED_OUT)
 
 
 @action(by=OPERATOR, description="restarts a broker", source="LogManager: LogConfig.fromProps of each topic")

@@ -16,7 +16,7 @@ FAULT = Actor("fault", system=False)
 CONTROLLER = Actor("controller")
 
 
-class Written(Enum):
+class AskedList(Enum):
     """What /admin/reassign_partitions has."""
 
     NOTHING = "it is not there"
@@ -38,7 +38,7 @@ class ToolsAndController:
 
     has_controller: bool = flag()
     is_blocked: bool = flag()
-    written: Written = choice(Written)
+    written: AskedList = choice(AskedList)
     cannot_begin: bool = flag()
     has_no_replica: bool = flag()
 
@@ -54,7 +54,7 @@ def end_controller(tools: ToolsAndController) -> None:
 def elect_beside_tools(tools: ToolsAndController) -> None:
     """It creates /controller, if that is not there, and reads what is to be reassigned."""
     require(not tools.has_controller and not tools.is_blocked)
-    tools.cannot_begin = tools.written is Written.OTHER_TYPES
+    tools.cannot_begin = tools.written is AskedList.OTHER_TYPES
     tools.has_controller = not tools.cannot_begin
 
 
@@ -68,20 +68,20 @@ def migrate_security(tools: ToolsAndController) -> None:
 @action(by=OPERATOR, description="asks for a reassignment", source="ReassignPartitionsCommand.parseAndValidate")
 def write_list(tools: ToolsAndController, is_empty: bool) -> None:
     """Up to 0.10.2 a partition could be reassigned to no broker."""
-    require(tools.written is Written.NOTHING and not (is_empty and bool(LISTS_HAVE_REPLICAS)))
-    tools.written = Written.EMPTY_LIST if is_empty else Written.LIST
+    require(tools.written is AskedList.NOTHING and not (is_empty and bool(LISTS_HAVE_REPLICAS)))
+    tools.written = AskedList.EMPTY_LIST if is_empty else AskedList.LIST
 
 
 @action(by=OPERATOR, description="asks for one with words for ids", source="ReassignPartitionsCommand: Json")
 def write_other_types(tools: ToolsAndController) -> None:
     """Up to 1.1 the tool did not look at types."""
-    require(tools.written is Written.NOTHING and not TOOLS_CHECK_TYPES)
-    tools.written = Written.OTHER_TYPES
+    require(tools.written is AskedList.NOTHING and not TOOLS_CHECK_TYPES)
+    tools.written = AskedList.OTHER_TYPES
 
 
 @action(by=CONTROLLER, description="reassigns the partition", source="KafkaController.onPartitionReassignment")
 def reassign_as_written(tools: ToolsAndController) -> None:
     """It has the replicas of the list then."""
-    require(tools.has_controller and tools.written in (Written.LIST, Written.EMPTY_LIST))
-    tools.has_no_replica = tools.written is Written.EMPTY_LIST
-    tools.written = Written.NOTHING
+    require(tools.has_controller and tools.written in (AskedList.LIST, AskedList.EMPTY_LIST))
+    tools.has_no_replica = tools.written is AskedList.EMPTY_LIST
+    tools.written = AskedList.NOTHING
