@@ -1,9 +1,9 @@
 """What an operator may do to a system at rest, and what must hold afterwards: problems for a planner.
 
 Words: a *world* is a part of a system as a model with the states that it may be in; the worlds of a problem are parts
-of one system, and what an operator does happens in all of them. A system is *at rest* if it does nothing by itself. A
-*procedure* is a sequence of *moves*; after each move the operator waits until the system is at rest. A *fault* may
-happen at any time between. A *what-if* is an event that is not planned: a failover, a restart.
+of one system, and what an operator does happens in all of them. A system is *at rest* if it does nothing by itself, or
+nothing that changes it. A *procedure* is a sequence of *moves*; after each move the operator waits until the system is
+at rest. A *fault* may happen at any time between. A *what-if* is an event that is not planned: a failover, a restart.
 """
 
 from __future__ import annotations

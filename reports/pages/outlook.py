@@ -22,7 +22,7 @@ def diagnosis_of(inspection: Inspection, outlooks: Sequence[Outlook], search: Se
     What the search found in a system that is consistent by inspection comes first.
     """
     events = dict.fromkeys(text for one in outlooks for text in _events(one))  # two may begin in the same moment
-    known = [*now(inspection), *events]
+    known = [*now(inspection), *events, *dict.fromkeys(text for one in outlooks for text in one.unknown)]
     leads = [text for text in search if text.startswith(tuple(f"{word}:" for word in WORDS.values()))]
     return [*leads, *known, *(text for text in search if text not in leads)]
 
@@ -72,7 +72,8 @@ def _events(outlook: Outlook) -> Iterator[str]:
         by_event.setdefault(event.what_if, {})[event.world] = event.outcomes
     for what_if, outcomes in by_event.items():
         parts = listed([outlook.problem.worlds[number].name for number in outcomes], PLACES)
-        nothing = f"nothing changes for {parts}" if outlook.problem.left_out else "nothing changes"
+        is_part = bool(outlook.problem.left_out) or len(outcomes) < len(outlook.problem.worlds)
+        nothing = f"nothing changes for {parts}" if is_part else "nothing changes"
         besides = (what_if.besides,) * bool(what_if.besides)
         nothing = nothing.replace("nothing", "nothing else") if besides else nothing
         effects = (*besides, *(tuple(_effects(outlook, what_if, outcomes)) or (nothing,)))

@@ -18,14 +18,14 @@ search in belief space (AIPS 2000).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from heapq import heappop, heappush
 
 from attrs import evolve, frozen
 
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
-from kwalk.search.analyses.settling import Belief, Deed, Settling
+from kwalk.search.analyses.settling import Belief, Deed, NeverAtRest, Settling
 from kwalk.search.base.progress import Progress, Report, silent
 
 SECONDS = 120.0
@@ -67,6 +67,7 @@ class Outlook:
         events: what each event does.
         visited: how many states were visited.
         compared: how many steps were compared with plain Python.
+        unknown: sentences on what is not foreseen, and why.
     """
 
     problem: Problem
@@ -75,6 +76,7 @@ class Outlook:
     events: tuple[Foreseen, ...]
     visited: int
     compared: int
+    unknown: tuple[str, ...] = ()
 
 
 def foresee(problem: Problem, *, seconds: float | None = None, report: Report = silent) -> Outlook:
@@ -89,21 +91,47 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
     settlings = [Settling(world, clock.check) for world in problem.worlds]
     clock.began = time.monotonic()  # without the time that compiling took
     first = tuple(frozenset(map(one.violated, one.world.initial)) for one in settlings)
-    now, events = [], []
+    now, events, unknown = [], list[Foreseen](), list[str]()
     try:
         starts = [settling.first(0) for settling in settlings]
         now = [_outcomes(settling, start) for settling, start in zip(settlings, starts, strict=True)]
         for title in dict.fromkeys(one.title for one in problem.what_ifs):
             ways = [one for one in problem.what_ifs if one.title == title]
-            for number, (settling, start) in enumerate(zip(settlings, starts, strict=True)):
-                ends = [reduce(settling.moved, one.moves[number], start) for one in ways]
-                events.append(Foreseen(ways[0], number, frozenset().union(*(_outcomes(settling, e) for e in ends))))
+            unknown += _foresee_event(ways, settlings, starts, events)
     except PlanningStopped:
-        pass
-    compared = sum(settling.confirm(()) for settling in settlings)
-    for what_if in problem.what_ifs[:1]:
-        compared += sum(settling.confirm(what_if.moves[n]) for n, settling in enumerate(settlings))
-    return Outlook(problem, first, tuple(now), tuple(events), sum(s.visited for s in settlings), compared)
+        unknown.append("The time ended before all events were looked at: see only what is named.")
+    except NeverAtRest as error:
+        return Outlook(problem, first, (), (), 0, 0, (f"What events do is not known. {error}",))
+    seen = {event.what_if for event in events if event.world == len(settlings) - 1}
+    compared = _compared(settlings, lambda number: ())
+    for what_if in [one for one in problem.what_ifs if one in seen][:1]:
+        compared += _compared(settlings, what_if.moves.__getitem__)
+    visited = sum(s.visited for s in settlings)
+    return Outlook(problem, first, tuple(now), tuple(events), visited, compared, tuple(unknown))
+
+
+def _compared(settlings: Sequence[Settling], moves: Callable[[int], tuple[Move, ...]]) -> int:
+    """Compare the first way through moves with plain Python, once for worlds that are alike.
+
+    Args:
+        settlings: those of the worlds.
+        moves: the moves, by the number of the world.
+    """
+    ways = {(one.likeness, one.world.initial[0], moves(number)): one for number, one in enumerate(settlings)}
+    return sum(settling.confirm(done) for (_, _, done), settling in ways.items())
+
+
+def _foresee_event(
+    ways: Sequence[WhatIf], settlings: Sequence[Settling], starts: Sequence[Belief], events: list[Foreseen]
+) -> Iterator[str]:
+    """Append what an event does to each world; yield why it is not known of one."""
+    for number, (settling, start) in enumerate(zip(settlings, starts, strict=True)):
+        try:
+            ends = [reduce(settling.moved, one.moves[number], start) for one in ways]
+        except NeverAtRest as error:
+            yield f"What becomes of {settling.world.name} if {ways[0].title} is not known. {error}"
+        else:
+            events.append(Foreseen(ways[0], number, frozenset().union(*(_outcomes(settling, e) for e in ends))))
 
 
 def _outcomes(settling: Settling, belief: Belief) -> frozenset[frozenset[str]]:
@@ -287,7 +315,7 @@ class _Planner:
         self._strike(at_any_moment=False)
         self.clock.seconds = None
         procedures = plan.procedures if plan else ()
-        compared = self._compared(procedures)
+        compared = _compared(self.settlings, lambda n: tuple(move for one in procedures for move in one.moves[n]))
         return Recovery(
             self.problem,
             plan,
@@ -300,18 +328,6 @@ class _Planner:
             visited=sum(s.visited for s in self.settlings),
             compared=compared,
         )
-
-    def _compared(self, procedures: Iterable[Procedure]) -> int:
-        """Compare the first way through procedures with plain Python, once for worlds that are alike."""
-        ways = {
-            (
-                settling.likeness,
-                settling.world.initial[0],
-                tuple(m for one in procedures for m in one.moves[number]),
-            ): settling
-            for number, settling in enumerate(self.settlings)
-        }
-        return sum(settling.confirm(moves) for (_, _, moves), settling in ways.items())
 
     def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, bool]:
         """Return the plan of a sequence that is safe at least against faults at rest, and whether nothing defeats it.

@@ -2,7 +2,8 @@
 
 Words: see `kwalk.model.language.recovery`; a *belief* is the set of states that a world may be in, each with the number
 of faults that may still happen. A compiled loop expands states one after another, as breadth-first search does; plain
-Python does the same for worlds that it executes.
+Python does the same for worlds that it executes. A state is at rest, too, if all that the system does there leaves it
+as it is: it tries in vain again and again.
 """
 
 from __future__ import annotations
@@ -141,32 +142,31 @@ def settle(search: SettlingLayout, cursor: Int64Array) -> int:
         load_key(space, cursor[CursorField.NEXT], search.key)
         left = peek(search.key, words)
         call_void(search.guards, (search.key, search.row))
-        due = ZERO
-        for word in range(search.row_words):
-            due |= peek(search.row, word) & peek(search.steps, word)
-        strikes = left != ZERO and (due == ZERO or search.at_any_moment != 0)
-        for word in range(search.row_words):
-            wanted = peek(search.steps, word)  # what an operator does is not tried
-            if strikes:
-                wanted |= peek(search.faults, word)
-            wanted &= peek(search.row, word)
-            while wanted != ZERO:
-                instance = 64 * word + lowest_bit(wanted)
-                is_step = peek(search.steps, word) & wanted & (ZERO - wanted) != ZERO
-                wanted &= wanted - ONE
-                result = step_once(search.effects, cursor, instance, search.key, search.after)
-                if result < 0 or (result > 0 and is_step):
-                    return Halt.BLOCKED
-                if result > 0:
-                    continue
-                poke(search.after, words, left if is_step else left - ONE)
-                hashed = hash_of(search.after, words + 1)
-                size = cursor[CursorField.STORED]
-                if find_or_add_from(space, search.after, (hashed, first_slot(space, hashed)), size) == ABSENT:
-                    poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
-                    poke32(search.instance_of, size, np.uint64(instance))
-                    cursor[CursorField.STORED] = size + 1
-        if due == ZERO:
+        resting = True
+        for is_step in (True, False):
+            if not is_step and (left == ZERO or not (resting or search.at_any_moment != 0)):
+                continue
+            row = search.steps if is_step else search.faults  # what an operator does is not tried
+            for word in range(search.row_words):
+                wanted = peek(search.row, word) & peek(row, word)
+                while wanted != ZERO:
+                    instance = 64 * word + lowest_bit(wanted)
+                    wanted &= wanted - ONE
+                    result = step_once(search.effects, cursor, instance, search.key, search.after)
+                    if result < 0 or (result > 0 and is_step):
+                        return Halt.BLOCKED
+                    if result > 0:
+                        continue
+                    poke(search.after, words, left if is_step else left - ONE)
+                    hashed = hash_of(search.after, words + 1)
+                    size = cursor[CursorField.STORED]
+                    found = find_or_add_from(space, search.after, (hashed, first_slot(space, hashed)), size)
+                    if found == ABSENT:
+                        poke(search.parents, size, np.uint64(cursor[CursorField.NEXT]))
+                        poke32(search.instance_of, size, np.uint64(instance))
+                        cursor[CursorField.STORED] = size + 1
+                    resting &= not is_step or found == cursor[CursorField.NEXT]
+        if resting:
             poke(search.ends, cursor[CursorField.ENDS], np.uint64(cursor[CursorField.NEXT]))
             cursor[CursorField.ENDS] += 1
         cursor[CursorField.NEXT] += 1
@@ -486,9 +486,9 @@ class Settling:
             for index, _, after in self.stepper.outcomes(vector, system=True):
                 if index in held:
                     continue
-                resting = False
                 if after is None:
                     raise NeverAtRest(self._blocked(vector, held))
+                resting &= after == vector
                 if (after, left) not in parents:
                     parents[after, left] = (node, index)
                     todo.append((after, left))
@@ -636,7 +636,8 @@ class Settling:
                 group = next((g for g in move.choices if any(self._step(key, packed) for key in g)), ())
                 packed = next((s for s in (self._step(key, packed) for key in group) if s is not None), packed)
             while True:
-                steps = [(i, after) for i, _, after in self.stepper.outcomes(packed, system=True) if i not in held]
+                outcomes = self.stepper.outcomes(packed, system=True)
+                steps = [(i, after) for i, _, after in outcomes if i not in held and after != packed]
                 if not steps:
                     break
                 index, after = steps[0]

@@ -7,15 +7,17 @@ import pytest
 from attrs import evolve
 
 from kwalk.invariants.reading.outlook import recovery_problem
-from kwalk.model.language import Model
+from kwalk.model.language import Actor, Model, Scenario, action, flag, number, require, state
+from kwalk.model.language.recovery import World
 from kwalk.model.language.registry import announced
-from kwalk.search.analyses.settling import KernelExploration, StateWorkspace
+from kwalk.search.analyses.settling import KernelExploration, Settling, StateWorkspace
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
 from tests.snapshots.captured import FILES
 
 EXAMPLES = ("readers-writers", "two-phase-commit", "chang-roberts", "lamport-mutex")
 CAPTURE = "a captured cluster"
+PORTER, GUEST = Actor("porter"), Actor("guest", system=False)
 
 
 def model_of(name: str) -> Model:
@@ -49,3 +51,44 @@ def test_a_leaf_that_is_left_out_leads_to_other_states() -> None:
     kernel = kernel_for(model)
     wrong = evolve(kernel, touched=("0",) * kernel.instances)
     assert not np.array_equal(explored(model, kernel)[0], explored(model, wrong)[0])
+
+
+@state
+class Door:
+    """A door that a porter tries, and that opens by a key only."""
+
+    tries: int = number(0, 3)
+    is_open: bool = flag()
+
+
+@action(by=PORTER, description="tries the door")
+def try_door(door: Door) -> None:
+    require(not door.is_open)
+
+
+@action(by=PORTER, description="walks up to the door")
+def walk_up(door: Door) -> None:
+    require(door.tries < 3)
+    door.tries += 1
+
+
+@action(by=GUEST, description="opens the door")
+def open_door(door: Door) -> None:
+    door.is_open = True
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("at_any_moment", [True, False])
+def test_a_state_that_the_system_leaves_as_it_is_is_at_rest(plain: bool, at_any_moment: bool) -> None:
+    """A controller tries elections that fail again and again: seen on brokers of 3.9.0 whose states were removed."""
+    scenario = Scenario(name="door", story="A door.", state=Door, actions=(try_door, walk_up, open_door))
+    model = Model(scenario)
+    world = World("door", model, model.initial, (), faults=("open_door()",), plain=plain)
+    settling = Settling(world)
+    settling.at_any_moment = at_any_moment
+    closed, opened = model.vector(Door(3, False)), model.vector(Door(3, True))
+    assert settling.first(0).states == {(closed, 0)}
+    assert settling.at_rest(frozenset({(closed, 1)}), frozenset()) == {(closed, 1), (opened, 0)}
+    assert settling.confirm(()) == (0 if plain else 3)
+    left = settling.at_rest(frozenset({(model.initial[0], 1)}), frozenset())
+    assert left == {(closed, 1), (opened, 0)}
