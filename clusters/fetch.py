@@ -43,21 +43,24 @@ class FetchRequest:
         leader_epoch: The leader epoch in the consumer's metadata; -1 for none.
         milliseconds: How long the broker may wait for a byte; it answers at once if it is 0.
         size: How many bytes there may be.
+        rack: The `client.rack` of the consumer, who may be sent to a replica near to it (KIP-392).
     """
 
     offset: int = 0
     leader_epoch: int = -1
     milliseconds: int = 0
     size: int = 1 << 20
+    rack: str = ""
 
 
 @frozen
 class Fetched:
-    """What a broker answers for one partition."""
+    """What a broker answers for one partition, with the replica that it sends the consumer to; -1 for none."""
 
     error: int
     high_watermark: int
     records: bytes
+    preferred: int = -1
 
 
 @frozen
@@ -87,7 +90,7 @@ def fetch_by_id(
         id_bytes(identity) + compact_array(int32(number) + rest for number in numbers) + NO_TAGS
         for identity, numbers in topics.items()
     )
-    body = _head(request) + compact_array(named) + compact_array([]) + compact_string("") + NO_TAGS
+    body = _head(request) + compact_array(named) + compact_array([]) + compact_string(request.rack) + NO_TAGS
     reader = connection.ask(Api.FETCH, BY_ID, body, flexible=True)
     reader.int32()
     error, _ = reader.numbers("hi")
@@ -98,7 +101,7 @@ def fetch_by_id(
 def fetch_by_name(connection: BrokerConnection, topic: str, partition: int, request: FetchRequest) -> FetchAnswer:
     """Fetch from a partition as a consumer before 3.1 does; the answer has the partition without a topic id."""
     one = int32(partition) + _start(request) + int64(-1) + int32(request.size)
-    body = _head(request) + array([string(topic) + array([one])]) + array([]) + string("")
+    body = _head(request) + array([string(topic) + array([one])]) + array([]) + string(request.rack)
     reader = connection.ask(Api.FETCH, BY_NAME, body)
     reader.int32()
     error, _ = reader.numbers("hi")
@@ -126,10 +129,10 @@ def _read_topic(reader: Reader) -> tuple[str | None, list[tuple[int, Fetched]]]:
 def _read_partition(reader: Reader) -> tuple[int, Fetched]:
     number, error, high_watermark, _, _ = reader.numbers("ihqqq")
     reader.compact_array(lambda: _read_aborted(reader))
-    reader.int32()
+    preferred = reader.int32()
     records = reader.compact_bytes() or b""
     reader.tags()
-    return number, Fetched(error, high_watermark, records)
+    return number, Fetched(error, high_watermark, records, preferred)
 
 
 def _read_aborted(reader: Reader) -> None:
@@ -140,8 +143,8 @@ def _read_aborted(reader: Reader) -> None:
 def _read_named(reader: Reader) -> tuple[int, Fetched]:
     number, error, high_watermark, _, _ = reader.numbers("ihqqq")
     reader.array(lambda: reader.numbers("qq"))
-    reader.int32()
-    return number, Fetched(error, high_watermark, reader.buffer() or b"")
+    preferred = reader.int32()
+    return number, Fetched(error, high_watermark, reader.buffer() or b"", preferred)
 
 
 def errors_by_id(

@@ -47,7 +47,7 @@ def directory_fails_with_its_disk(replica: KraftReplica, directory: Directory) -
 
 
 @when_quiescent(
-    symptom="a replica of a topic that was created again is not there, until its broker starts again",
+    symptom="a replica of a topic that was created again is missing until its partition changes or its broker starts",
     log="state-change.log: Unable to start fetching … with topic ID … due to …",
 )
 def replica_of_the_image_is_there(replica: KraftReplica) -> bool:
@@ -119,7 +119,7 @@ def future_log_is_copied(before: KraftReplica, after: KraftReplica, directory: D
 
 @step(symptom="the controller has a wrong directory for a replica, and lets a broker lead without its log", log="none")
 def directory_is_assigned_where_the_log_is(before: KraftReplica, after: KraftReplica) -> bool:
-    """The image gets the directory of the log, or before a move ends that of the future log, which has all records."""
+    """The image gets the directory of the log, or while a move is under way that of a future log with all records."""
     premise(before.assigned != after.assigned)
     is_moved = before.is_up and before.topic_id == after.topic_id
     has_all = any(
@@ -132,7 +132,8 @@ def directory_is_assigned_where_the_log_is(before: KraftReplica, after: KraftRep
         )
         for d in DIRECTORIES
     )
-    return has_all if is_moved else after.assigned == after.hosted
+    is_where_it_is = after.assigned == after.hosted and (after.hosted is not None or not is_moved)
+    return is_where_it_is or (is_moved and has_all)
 
 
 @step(symptom="a broker that starts uses a directory that does not work, or misses one that does", log="none")

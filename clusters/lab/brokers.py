@@ -43,6 +43,7 @@ ERRORS = {
     6: "NOT_LEADER_OR_FOLLOWER",
     7: "REQUEST_TIMED_OUT",
     9: "REPLICA_NOT_AVAILABLE",
+    12: "OFFSET_METADATA_TOO_LARGE",
     14: "COORDINATOR_LOAD_IN_PROGRESS",
     15: "COORDINATOR_NOT_AVAILABLE",
     16: "NOT_COORDINATOR",
@@ -71,6 +72,7 @@ ERRORS = {
     82: "FENCED_INSTANCE_ID",
     84: "ELECTION_NOT_NEEDED",
     85: "NO_REASSIGNMENT_IN_PROGRESS",
+    88: "UNSTABLE_OFFSET_COMMIT",
     100: "UNKNOWN_TOPIC_ID",
     103: "INCONSISTENT_TOPIC_ID",
 }
@@ -161,6 +163,11 @@ class AdminRequests:
         named = array([string(topic) + array(map(int32, partitions))])
         return self._ask(Api.ELECT_LEADERS, 1, int8(1) + named + int32(self.milliseconds), _elected)
 
+    def move(self, topic: str, partition: int, directory: str) -> AdminAnswer:
+        """Move the asked broker's replica of a partition to another log directory (AlterReplicaLogDirs)."""
+        partitions = array([string(topic) + array([int32(partition)])])
+        return self._ask(Api.ALTER_REPLICA_LOG_DIRS, 1, array([string(directory) + partitions]), _moved)
+
     def configure_brokers(self, changes: Mapping[str, str | None], number: int | None = None) -> AdminAnswer:
         """Change the dynamic configuration of all brokers (`--entity-default`), or of the one that is asked."""
         return self._configure(BROKER_CONFIGURATION, "" if number is None else str(number), changes)
@@ -234,6 +241,12 @@ def _elected(reader: Reader) -> tuple[int, str]:
 
     found = [each for one in reader.array(topic) for each in one if each[0]]
     return (code, "") if code or not found else found[0]
+
+
+def _moved(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    found = reader.array(lambda: (reader.string(), reader.array(lambda: (reader.int32(), reader.int16()))))
+    return found[0][1][0][1], ""
 
 
 def _configured(reader: Reader) -> tuple[int, str]:
@@ -366,9 +379,17 @@ def new_producer_id(port: int) -> int:
 
 
 def consume(
-    port: int, topic: str, partition: int, *, leader_epoch: int = -1, topic_id: str | None = None, seconds: float = 3
+    port: int,
+    topic: str,
+    partition: int,
+    *,
+    leader_epoch: int = -1,
+    topic_id: str | None = None,
+    seconds: float = 3,
+    offset: int = 0,
+    rack: str = "",
 ) -> Probe:
-    """Fetch from the beginning of a partition, as a consumer does that has this leader epoch from its metadata.
+    """Fetch from a partition, as a consumer does that has this leader epoch from its metadata.
 
     Args:
         port: The port of the broker that should lead the partition.
@@ -377,11 +398,14 @@ def consume(
         leader_epoch: The leader epoch in the consumer's metadata; -1 for none.
         topic_id: The topic id in its metadata: a consumer of 3.1 or later fetches by it.
         seconds: How long the broker may wait for records.
+        offset: The first offset; the beginning without one.
+        rack: The rack of the consumer.
 
     Returns:
-        The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark" and "ms".
+        The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark", "ms", and "sent to", if the
+        consumer is to fetch from another replica.
     """
-    request = FetchRequest(leader_epoch=leader_epoch, milliseconds=int(seconds * 1000))
+    request = FetchRequest(offset, leader_epoch, int(seconds * 1000), rack=rack)
     return _probe(lambda: _consume(port, (topic, partition), topic_id, request))
 
 
@@ -399,7 +423,8 @@ def _consume(port: int, what: tuple[str, int], topic_id: str | None, request: Fe
         return {"error": error_name(fetched.error)}
     values = [value.decode(errors="replace") for value in record_values(fetched.records)]
     last = values[-1] if values else None
-    return {"error": OK, "n": len(values), "last": last, "high_watermark": fetched.high_watermark}
+    found = {"error": OK, "n": len(values), "last": last, "high_watermark": fetched.high_watermark}
+    return found if fetched.preferred < 0 else {**found, "sent to": fetched.preferred}
 
 
 def _probe(ask: Callable[[], Probe]) -> Probe:

@@ -100,6 +100,7 @@ class LabOptions:
         proxied: Whether proxies stand before each broker's listener for brokers, and its connection to ZooKeeper.
         heap: The heap of a broker in MiB.
         directories: How many log directories each broker has.
+        detailed: The loggers of brokers that also log what is of use for debugging.
     """
 
     release: str = "3.9.0"
@@ -110,6 +111,7 @@ class LabOptions:
     proxied: bool = False
     heap: int = 256
     directories: int = 1
+    detailed: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.brokers <= MOST_BROKERS:
@@ -374,18 +376,25 @@ class Lab:
     def launch(self, number: int) -> int:
         """Start a broker's process, without waiting for it; return how long its log was before."""
         broker = self.brokers[number]
-        for folder in (*broker.roots, broker.folder / "logs"):
-            if not folder.is_file():  # a disk that has failed
-                folder.mkdir(parents=True, exist_ok=True)
-        write_properties(broker.folder / "server.properties", self._settings(broker))
+        properties = self.configure(number)
         log4j = broker.folder / "log4j.properties"
-        write_properties(log4j, _broker_logging(broker))
+        write_properties(log4j, _broker_logging(broker, self.options.detailed))
         size = broker.log("server").stat().st_size if broker.log("server").exists() else 0
-        main = ("kafka.Kafka", str(broker.folder / "server.properties"))
+        main = ("kafka.Kafka", str(properties))
         if broker.process is not None:
             self.processes.forget(broker.process)
         broker.process = self.run_java(f"broker-{broker.id}", broker.release, main, heap=self.options.heap, log4j=log4j)
         return size
+
+    def configure(self, number: int) -> Path:
+        """Write the file of a broker's settings, in its mode, and make its folders; return the file."""
+        broker = self.brokers[number]
+        for folder in (*broker.roots, broker.folder / "logs"):
+            if not folder.is_file():  # a disk that has failed
+                folder.mkdir(parents=True, exist_ok=True)
+        properties = broker.folder / "server.properties"
+        write_properties(properties, self._settings(broker))
+        return properties
 
     def _settings(self, broker: LabBroker) -> dict[str, Any]:
         settings: dict[str, Any] = {
@@ -848,8 +857,9 @@ def file_logging(files: Mapping[str, Path]) -> dict[str, str]:
     return found
 
 
-def _broker_logging(broker: LabBroker) -> dict[str, str]:
+def _broker_logging(broker: LabBroker, detailed: Iterable[str]) -> dict[str, str]:
     found = file_logging({name: broker.log(name) for name in LOGS})
+    found |= {f"log4j.logger.{logger}": "DEBUG" for logger in detailed}
     for logger, name in (("state.change.logger", "state-change"), ("kafka.controller", "controller")):
         found |= {f"log4j.logger.{logger}": f"TRACE,{name}", f"log4j.additivity.{logger}": "false"}
     return found

@@ -14,7 +14,19 @@ from attrs import evolve, frozen
 
 from kwalk.clusters.lab.brokers import error_name
 from kwalk.clusters.metadata import PATIENCE, Api, BrokerConnection
-from kwalk.clusters.wire import Reader, array, buffer, int8, int16, int32, int64, string
+from kwalk.clusters.wire import (
+    NO_TAGS,
+    Reader,
+    array,
+    buffer,
+    compact_array,
+    compact_string,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+)
 
 OFFSETS = "__consumer_offsets"
 PROTOCOL = "range"
@@ -103,11 +115,44 @@ class GroupRequests:
 
     def commit(self, member: GroupMember, topic: str, offset: int) -> str:
         """Commit an offset of partition 0 of a topic; return the error."""
-        partitions = array([int32(0) + int64(offset) + int32(-1) + string("")])
+        return self.commit_each(member, topic, {0: offset}, {})[0]
+
+    def commit_each(
+        self, member: GroupMember, topic: str, offsets: Mapping[int, int], texts: Mapping[int, str]
+    ) -> dict[int, str]:
+        """Commit offsets by partition, some with a text as metadata, in one request; return the errors by partition."""
+        partitions = array(int32(p) + int64(at) + int32(-1) + string(texts.get(p, "")) for p, at in offsets.items())
         reader = self._ask(Api.OFFSET_COMMIT, 7, self._member(member) + array([string(topic) + partitions]))
         reader.int32()
-        ((code,),) = reader.array(lambda: self._partitions(reader))
-        return error_name(code)
+        (codes,) = reader.array(lambda: self._partitions(reader))
+        return {number: error_name(code) for number, code in codes}
+
+    def stable(self, group: str, topic: str) -> tuple[str, int]:
+        """Return the error and the offset of partition 0, asked for a stable one, as consumers do that read committed.
+
+        Source: OffsetFetchRequest.json, version 7, in which lengths are compact.
+        """
+        topics = compact_array([compact_string(topic) + compact_array([int32(0)]) + NO_TAGS])
+        body = compact_string(group) + topics + int8(1) + NO_TAGS
+        with BrokerConnection(self.port, seconds=self.seconds) as connection:
+            reader = connection.ask(Api.OFFSET_FETCH, 7, body, flexible=True)
+        reader.int32()
+
+        def partition() -> tuple[int, int]:
+            _, offset, _ = reader.numbers("iqi")
+            reader.compact_string()
+            code = reader.int16()
+            reader.tags()
+            return code, offset
+
+        def named() -> list[tuple[int, int]]:
+            reader.compact_string()
+            found = reader.compact_array(partition)
+            reader.tags()
+            return found
+
+        ((code, offset),) = reader.compact_array(named)[0]
+        return error_name(reader.int16() or code), offset
 
     def committed(self, group: str, topic: str) -> tuple[str, int]:
         """Return the error of OffsetFetch, and the offset that is committed for partition 0 of a topic; -1 for none."""
@@ -154,9 +199,9 @@ class GroupRequests:
         return string(member.group) + int32(member.generation) + string(member.id) + string(member.instance)
 
     @staticmethod
-    def _partitions(reader: Reader) -> list[int]:
+    def _partitions(reader: Reader) -> list[tuple[int, int]]:
         reader.string()
-        return reader.array(lambda: (reader.int32(), reader.int16())[1])
+        return reader.array(lambda: (reader.int32(), reader.int16()))
 
     def _ask(self, api: Api, version: int, body: bytes) -> Reader:
         with BrokerConnection(self.port, seconds=self.seconds) as connection:

@@ -9,6 +9,7 @@ Source: org.apache.kafka.metadata.migration.KRaftMigrationDriver, MigrationDrive
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from kwalk.clusters.lab.cluster import (
     MIGRATION_FLAG,
     PROTOCOLS,
     Lab,
+    Mode,
     file_logging,
     free_ports,
     text_from,
@@ -30,6 +32,8 @@ from kwalk.model.language import KwalkError
 FIRST_ID = 3000
 """The id of the first controller; no broker may have it."""
 DRIVER = "org.apache.kafka.metadata.migration"
+FORMATTED = "meta.properties"
+"""The file of a log directory that has been formatted."""
 SETTINGS = {
     "num.io.threads": 2,
     "num.network.threads": 2,
@@ -150,8 +154,8 @@ class Quorum:
             write_properties(properties, self.settings(controller, migrates=migrates))
             logging = file_logging({"controller": controller.log})
             write_properties(log4j, {**logging, f"log4j.logger.{DRIVER}": "TRACE"})
-            if not (controller.folder / "data" / "meta.properties").exists():
-                self._format(controller, properties)
+            if not (controller.folder / "data" / FORMATTED).exists():
+                self.format(f"controller-{controller.id}", properties)
             controller.mark = controller.log.stat().st_size if controller.log.exists() else 0
             if controller.process is not None:
                 self.lab.processes.forget(controller.process)
@@ -161,12 +165,28 @@ class Quorum:
             )
             self.lab.note(f"KRaft controller {controller.id} started{'' if migrates else ' without the flag'}")
 
-    def _format(self, controller: KRaftController, properties: Path) -> None:
+    def start_brokers_without_data(self) -> None:
+        """Stop every broker, remove what it has, and start it in KRaft mode; the controllers do not migrate.
+
+        The cluster is one that was in KRaft mode from the beginning.
+        """
+        for number in self.lab.brokers:
+            self.lab.stop(number)
+        self.start(migrates=False)
+        for number, broker in self.lab.brokers.items():
+            for root in broker.roots:
+                shutil.rmtree(root)
+            broker.mode = Mode.KRAFT
+            self.format(f"broker-{number}", self.lab.configure(number))
+            self.lab.start(number)
+
+    def format(self, name: str, properties: Path) -> None:
+        """Format the log directories of a configuration, with the cluster id in ZooKeeper."""
         cluster = self.lab.json("/cluster/id")["id"]
         main = ("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(properties))
-        process = self.lab.run_java(f"format-{controller.id}", self.lab.options.release, main, heap=96)
+        process = self.lab.run_java(f"format-{name}", self.lab.options.release, main, heap=96)
         if not process.wait(60) or process.process.returncode:
-            raise KwalkError(f"Controller {controller.id} cannot be formatted:\n{process.last_lines()}")
+            raise KwalkError(f"{name} cannot be formatted:\n{process.last_lines()}")
         self.lab.processes.forget(process)
 
     def stop(self, *numbers: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import starmap
 from posixpath import normpath
+from typing import Any
 
 from docs.generate.log_lines import cell
 from docs.generate.tables import lines_of, tables
@@ -23,6 +25,14 @@ order of events. `make docs` writes this page from `clusters/lab/experiments` an
 
 | experiment | what is done | what is expected | releases | order | page |
 |---|---|---|---|---|---|"""
+SEEN = """
+## What was seen
+
+Experiments that compare a release with one in which a bug is repaired; and those of [log
+moves](../stories/log-moves.md#on-real-brokers).
+
+| experiment | version | report | seen in | what happened |
+|---|---|---|---|---|"""
 PLANS = """
 ## Plans that were carried out
 
@@ -48,6 +58,7 @@ No experiment follows the ways out of these findings, which rest on Kafka's sour
 """
 FOLLOWED = [(one, case) for one in EXPERIMENTS.values() if (case := advised_case(one)) is not None and case.repaired]
 
+SEEN_RESULTS = tables("experiment_results")["result"]
 RESULTS = tables("migration_results")
 MIGRATIONS = """
 ## Migrations to KRaft
@@ -72,7 +83,8 @@ COLUMNS = {
 def page() -> str:
     """Return the text of the page."""
     results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
-    experiments = [HEAD, *map(_row, EXPERIMENTS.values()), PLANS, *map(_plan, CARRIED_OUT)]
+    experiments = [HEAD, *map(_row, EXPERIMENTS.values()), SEEN, *map(_seen, SEEN_RESULTS)]
+    experiments += [PLANS, *map(_plan, CARRIED_OUT)]
     experiments += [ADVICE, *starmap(_followed, FOLLOWED), NOT_FOLLOWED.format(names=", ".join(_not_followed()))]
     return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
 
@@ -81,6 +93,11 @@ def _row(one: Experiment) -> str:
     order = "forced" if one.is_ordered else "as it comes"
     texts = f"{cell(one.about)} | {cell(one.expected)} | {', '.join(one.releases)}"
     return f"| `{one.name}` | {texts} | {order} | [page]({normpath(f'../stories/{one.story}')}) |"
+
+
+def _seen(result: Mapping[str, Any]) -> str:
+    rounds = f"{result['seen']} of {result['rounds']} rounds"
+    return f"| `{result['name']}` | {result['release']} | {result['report']} | {rounds} | {cell(result['outcome'])} |"
 
 
 def _plan(plan: CarriedOutPlan) -> str:

@@ -542,12 +542,7 @@ class Findings:
             yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
-            served = self.capture.cached(place.topic.name, place.partition)
-            is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
-            kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
-            serves = serves_as_told(self.capture, place.topic, place.partition)
-            for one in self._of_earlier_logs(kind, place, ahead):
-                yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
+            yield from self._of_state_behind(place, ahead)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -575,6 +570,15 @@ class Findings:
         strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _of_state_behind(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
+        """A state that is older than the logs, and whether the leader serves that clients are told of."""
+        served = self.capture.cached(place.topic.name, place.partition)
+        is_unnoticed = served is not None and served.leader_epoch >= max(ahead.values())
+        kind = kinds.STATE_BEHIND_UNNOTICED if is_unnoticed else kinds.STATE_BEHIND_LOGS
+        serves = serves_as_told(self.capture, place.topic, place.partition)
+        for one in self._of_earlier_logs(kind, place, ahead):
+            yield evolve(one, fields={**one.fields, "served": "" if serves is None else "yes" if serves else "no"})
 
     def _without_state(self, place: _Place) -> FindingKind:
         """Return what it is that a partition has no state znode: brokers may lead it still."""

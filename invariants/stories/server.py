@@ -540,6 +540,7 @@ KRAFT_MOVE_FROM_A_FAILED_DIRECTORY = KRAFT_FAILED_DIRECTORY.varied(
         kraft_directories.move_replica,
         kraft_directories.copy_to_future_log,
         kraft_directories.assign_directory,
+        kraft_directories.correct_assignment,
         kraft_directories.promote_future_log,
         kraft_directories.break_disk,
         kraft_directories.repair_disk,

@@ -2424,6 +2424,12 @@ def test_what_no_release_fixes_is_broken_by_the_last_step_of_a_behaviour(broken)
     assert is_broken_at_the_end(broken, STORIES[broken.story], broken.variant)
 
 
+def test_a_broker_that_has_corrected_the_assignment_loses_no_record_by_a_crash():
+    steps = "move_replica(1) assign_directory(1) correct_assignment() write_record() crash() start_broker()"
+    kept = Broken("served_log_has_what_was_written()", "kraft-move-from-a-failed-directory", "3.9.0", steps)
+    assert judged(kept, STORIES[kept.story], kept.variant) == [False] * 7
+
+
 def reads_the_end(segment: LogSegment, offset: int) -> int:
     """A lookup takes the last entry, whatever its offset."""
     return 0 if segment.offset_index.is_empty else segment.offset_index[-1].position

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from docs.generate.experiments import SEEN_RESULTS
 from kwalk.clusters.lab.cluster import Lab
-from kwalk.clusters.lab.experiments import EXPERIMENTS
+from kwalk.clusters.lab.experiments import EXPERIMENTS, directories, moves, stops
 from kwalk.clusters.lab.experiments.damages import HARMFUL, OPERATIONS, RandomDamages
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
@@ -30,6 +31,16 @@ def test_an_experiment_is_about_a_story_and_runs_on_locked_releases(experiment):
     assert (ROOT / "docs" / "stories" / experiment.story).exists()
     assert set(experiment.releases) <= set(RELEASES)
     assert experiment.about.endswith(".") and experiment.expected.endswith(".")
+
+
+def test_what_was_seen_is_what_an_experiment_expects_of_each_of_its_releases():
+    seen = {(row["name"], row["release"]): row for row in SEEN_RESULTS}
+    tried = {name: EXPERIMENTS[name] for name, _ in seen}
+    assert list(seen) == [(name, release) for name, one in tried.items() for release in one.releases]
+    assert {one.name for one in (*directories.EXPERIMENTS, *moves.EXPERIMENTS, *stops.EXPERIMENTS)} <= tried.keys()
+    for (name, release), row in seen.items():
+        assert 0 <= row["seen"] <= row["rounds"] and row["rounds"] >= tried[name].rounds
+        assert (row["seen"] > 0) == tried[name].predicted(release), (name, release)
 
 
 def test_the_interval_of_a_rate_is_wilsons():
@@ -76,3 +87,9 @@ def test_a_topic_id_is_written_into_the_znode_and_nothing_else_changes():
 def test_each_random_damage_can_be_drawn_and_is_done_by_a_method():
     assert set(OPERATIONS) > HARMFUL
     assert [name for name in OPERATIONS if not callable(getattr(RandomDamages, name))] == []
+
+
+def test_the_entry_of_a_partition_is_its_line_in_the_checkpoint_of_the_cleaner(tmp_path):
+    (tmp_path / moves.CHECKPOINT).write_text("0\n2\na-b 1 7\na-b 11 8\n")
+    assert [moves._entry(tmp_path, name) for name in ("a-b-1", "a-1")] == ["a-b 1 7", None]
+    assert moves._entry(tmp_path / "nowhere", "a-b-1") is None

@@ -9,10 +9,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kwalk.clusters.lab.brokers import AdminRequests, produce
+from kwalk.clusters.lab.brokers import AdminRequests, consume, produce
 from kwalk.clusters.lab.group_requests import GroupMember, GroupRequests
 from kwalk.clusters.metadata import Api
-from kwalk.clusters.wire import Reader, array, buffer, framed, int8, int16, int32, int64, read_frame, string
+from kwalk.clusters.wire import (
+    NO_TAGS,
+    Reader,
+    array,
+    buffer,
+    compact_array,
+    compact_string,
+    framed,
+    int8,
+    int16,
+    int32,
+    int64,
+    read_frame,
+    string,
+)
 
 NO_THROTTLE = int32(0)
 
@@ -72,6 +86,57 @@ def test_the_error_of_a_partition_is_that_of_a_commit_and_of_a_read():
         assert requests.commit(GroupMember("g", "m", generation=1), "t", 7) == "ILLEGAL_GENERATION"
         assert requests.committed("g", "t") == ("NONE", 7)
         assert requests.committed("g", "t") == ("NOT_COORDINATOR", -1)
+
+
+def test_errors_of_a_commit_are_by_partition_in_whatever_order_they_come():
+    answer = NO_THROTTLE + array([string("t") + array([int32(1) + int16(0), int32(0) + int16(12)])])
+    with broker(answer) as (requests, sent):
+        answers = requests.commit_each(GroupMember("g"), "t", {0: 2, 1: 3}, {0: "m"})
+    assert answers == {0: "OFFSET_METADATA_TOO_LARGE", 1: "NONE"}
+    assert head(sent[0]) == (Api.OFFSET_COMMIT, 7)
+    assert (sent[0].string(), sent[0].int32(), sent[0].string(), sent[0].string()) == ("g", -1, "", None)
+
+    def partition() -> tuple[int, int, int, str | None]:
+        return sent[0].int32(), sent[0].int64(), sent[0].int32(), sent[0].string()
+
+    assert sent[0].array(lambda: (sent[0].string(), sent[0].array(partition))) == [
+        ("t", [(0, 2, -1, "m"), (1, 3, -1, "")])
+    ]
+
+
+def test_a_stable_offset_is_asked_for():
+    partition = int32(0) + int64(-1) + int32(-1) + compact_string("") + int16(88) + NO_TAGS
+    topics = compact_array([compact_string("t") + compact_array([partition]) + NO_TAGS])
+    with broker(NO_TAGS + NO_THROTTLE + topics + int16(0) + NO_TAGS) as (requests, sent):
+        assert requests.stable("g", "t") == ("UNSTABLE_OFFSET_COMMIT", -1)
+    assert head(sent[0]) == (Api.OFFSET_FETCH, 7)
+    sent[0].tags()
+    assert sent[0].compact_string() == "g"
+    assert sent[0].compact_array(
+        lambda: (sent[0].compact_string(), sent[0].compact_array(sent[0].int32), sent[0].tags())
+    )
+    assert sent[0].take(1) == b"\1"
+
+
+def test_a_replica_is_moved_to_a_directory():
+    with broker(NO_THROTTLE + array([string("t") + array([int32(2) + int16(56)])])) as (requests, sent):
+        assert AdminRequests(lambda: requests.port).move("t", 2, "/data").error == "KAFKA_STORAGE_ERROR"
+    assert head(sent[0]) == (Api.ALTER_REPLICA_LOG_DIRS, 1)
+
+    def directory() -> tuple[str | None, list[tuple[str | None, list[int]]]]:
+        path = sent[0].string()
+        return path, sent[0].array(lambda: (sent[0].string(), sent[0].array(sent[0].int32)))
+
+    assert sent[0].array(directory) == [("/data", [("t", [2])])]
+
+
+def test_a_consumer_names_its_rack_and_is_sent_to_another_replica():
+    partition = int32(0) + int16(0) + int64(5) + int64(5) + int64(0) + array([]) + int32(2) + buffer(b"")
+    answer = NO_THROTTLE + int16(0) + int32(0) + array([string("t") + array([partition])])
+    with broker(answer, answer.replace(int32(2) + buffer(b""), int32(-1) + buffer(b""))) as (requests, sent):
+        assert consume(requests.port, "t", 0, offset=4, rack="near")["sent to"] == 2
+        assert "sent to" not in consume(requests.port, "t", 0, offset=4)
+    assert sent[0].content.endswith(string("near")) and sent[1].content.endswith(string(""))
 
 
 def test_a_member_names_the_topics_that_it_subscribes_to():

@@ -10,7 +10,9 @@ import time
 
 import pytest
 
+from kwalk.clusters.lab.brokers import AdminRequests, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions, Mode
+from kwalk.clusters.lab.experiments.directories import created
 from kwalk.clusters.lab.experiments.known_records import Ledger
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
@@ -156,3 +158,15 @@ def test_a_cluster_migrates_to_a_quorum_that_crashes_and_its_records_survive(tmp
         quorum.start(migrates=False)
         assert wait_until(lambda: ledger.write(lab, "after") == [], 20)
         assert lab.probe("t")["0"]["consume"]["n"] >= 3
+
+
+def test_a_replica_moves_to_another_directory_of_a_broker_that_began_in_kraft_mode(tmp_path):
+    with Lab(tmp_path / "cluster", LabOptions(brokers=1, directories=2)) as lab:
+        Quorum(lab).start_brokers_without_data()
+        broker = lab.brokers[1]
+        here = created(lab, "t")
+        there = next(root for root in broker.roots if root != here.parent)
+        assert produce(broker.port, "t", 0, "first")["offset"] == 0
+        assert AdminRequests(lambda: broker.port).move("t", 0, str(there)).ok
+        assert wait_until(lambda: broker.directory("t-0") == there / "t-0" and not here.exists(), 20)
+        assert wait_until(lambda: produce(broker.port, "t", 0, "later").get("offset") == 1, 20)

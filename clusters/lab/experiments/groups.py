@@ -248,6 +248,44 @@ def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("listed twice" if twice else "listed once", twice and once, details)
 
 
+def _created(lab: Lab, topic: str, partitions: int) -> None:
+    """Create a topic on broker 1, and wait until the broker knows it."""
+    answer = lab.admin().create_topic(topic, {number: [1] for number in range(partitions)})
+    if not (answer.ok and lab.wait_for_leaders(topic, partitions)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    wait_until(lambda: lab.are_informed(topic), 10)
+
+
+def _commit_without_members(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit to a group that nobody has joined, with a `group.instance.id` and without one."""
+    group = f"g{this.number}"
+    leader, _ = _coordinator(lab, group, 1)
+    _created(lab, "t", 1)
+    at = GroupRequests(lab.brokers[leader].port)
+    without = at.commit(GroupMember(group), "t", 1)
+    error = at.commit(GroupMember(group, instance="i"), "t", 2)
+    details = {"without group.instance.id": without, "with it": error, "committed": at.committed(group, "t")}
+    return RoundOutcome(error, without == OK and error == "UNKNOWN_MEMBER_ID", details)
+
+
+def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit offsets of two partitions, of which one has more metadata than is allowed; ask for a stable offset."""
+    group = GroupMember(f"g{this.number}")
+    leader, _ = _coordinator(lab, group.group, 1)
+    _created(lab, "t", 2)
+    at = GroupRequests(lab.brokers[leader].port)
+    _must(at.commit(group, "t", 1), "OffsetCommit")
+    before = at.stable(group.group, "t")
+    answers = at.commit_each(group, "t", {0: 2, 1: 2}, {0: "m" * (LONGEST_METADATA + 1)})
+    time.sleep(1)
+    error, offset = at.stable(group.group, "t")
+    details = {"before": before, "OffsetCommit": answers, "OffsetFetch": (error, offset)}
+    is_pending = answers == {0: "OFFSET_METADATA_TOO_LARGE", 1: OK} and error == "UNSTABLE_OFFSET_COMMIT"
+    return RoundOutcome(error, is_pending and before == (OK, 1), details)
+
+
+LONGEST_METADATA = 4096
+"""The default of `offset.metadata.max.bytes`."""
 ALONE = LabOptions(brokers=1)
 FOLLOWED = {"offsets.topic.replication.factor": 2, "replica.lag.time.max.ms": 30_000}
 REPLICATED = LabOptions(brokers=2, proxied=True, settings=FOLLOWED)
@@ -321,5 +359,25 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.0", "2.8.2", "3.9.0"),
         predicted=lambda release: release == "2.8.0",
+    ),
+    Experiment(
+        name="commit-without-members",
+        about="An offset is committed with a group.instance.id to a group that nobody has joined.",
+        expected="From 3.0 to 3.2 the answer is UNKNOWN_MEMBER_ID; else the offset is committed.",
+        story="committed-offsets.md",
+        run=_commit_without_members,
+        options=ALONE,
+        releases=("2.8.2", "3.0.2", "3.3.2"),
+        predicted=lambda release: release == "3.0.2",
+    ),
+    Experiment(
+        name="refused-commit-is-pending",
+        about="Offsets of two partitions are committed, one with too long metadata; then a stable offset is asked for.",
+        expected="Up to 3.7.0 the answer is UNSTABLE_OFFSET_COMMIT; later it is the offset from before.",
+        story="committed-offsets.md",
+        run=_refused_commit_is_pending,
+        options=ALONE,
+        releases=("2.8.2", "3.6.2", "3.7.0", "3.7.2", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.6.2", "3.7.0"),
     ),
 )

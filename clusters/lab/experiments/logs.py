@@ -194,7 +194,7 @@ def _answers_about(lab: Lab, topic: str, broker: int) -> Match:
     return lambda frame: is_answer(frame) and name in frame.content
 
 
-def _lead(lab: Lab, topic: str, leader: int, follower: int) -> None:
+def lead(lab: Lab, topic: str, leader: int, follower: int) -> None:
     """Make a member of the ISR the leader, by the order of the replicas."""
     lab.admin().reassign(topic, {0: [leader, follower]})
     wait_until(lambda: (lab.topic(topic) or {}).get("partitions", {}).get("0") == [leader, follower], 10)
@@ -218,14 +218,14 @@ def _answer_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome
         raise KwalkError("The follower did not fetch within 10 s.")
     produced.append(produce(lab.brokers[second].port, topic, 0, "second", acks=1))
     answer = lab.rules.hold(_answers_about(lab, topic, first))
-    _lead(lab, topic, first, second)
+    lead(lab, topic, first, second)
     if not lab.rules.wait_for(answer, seconds=15):
         raise KwalkError("The leader did not answer that the follower's log diverges.")
-    _lead(lab, topic, second, first)
+    lead(lab, topic, second, first)
     lab.rules.drop(fetches)
     _await_answer(lambda: _consumed(lab, second, topic))
     committed = wait_until(lambda: _consumed(lab, second, topic).get("n") == 2, 10)
-    _lead(lab, topic, first, second)
+    lead(lab, topic, first, second)
     time.sleep(HANDLED)
     fetches = lab.rules.hold(matching(Api.FETCH, broker=first))
     try:

@@ -10,6 +10,9 @@ What the model leaves out, and why its stories lose nothing by it:
 * Other replicas: a broker that has lost a log of a topic with others copies it again.
 * Which directory gets a new log: here the first one that is online.
 * What the thread of a move truncates: a future log that is longer than the current one stays.
+* Assignments that arrive in another order: a correction comes before the copy has taken over, or not at all.
+* When the controller elects: a replica whose directory has changed at a start may lead only after the next start.
+* Changes of the partition after a start, at which a broker before 3.7 creates a replica that it lacks.
 * Brokers of other topics, and the metadata log: its directory does not fail.
 """
 
@@ -191,6 +194,18 @@ def assign_directory(replica: KraftReplica, directory: Directory) -> None:
     require(replica.is_up and replica.directories[directory].is_online and is_caught_up(replica, directory))
     require(replica.assigned != directory)
     replica.assigned = directory
+
+
+@action(
+    by=BROKER,
+    description="has the controller assign the directory again where the log is",
+    source="ReplicaManager.maybeUpdateTopicAssignment; AssignmentsManager",
+)
+def correct_assignment(replica: KraftReplica) -> None:
+    """A broker that applies an image assigns the directory in which it has the log, if the image has another one."""
+    require(replica.is_up and replica.assigned is not None)
+    require(replica.hosted is not None and replica.assigned != replica.hosted)
+    replica.assigned = replica.hosted
 
 
 @action(

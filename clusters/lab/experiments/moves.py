@@ -1,0 +1,168 @@
+"""Moves between log directories of a broker in ZooKeeper mode: what the log cleaner does afterwards.
+
+Source: LogCleanerManager.alterCheckpointDir, abortAndPauseCleaning; KAFKA-8362, KAFKA-16709.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from kwalk.clusters.lab.brokers import AdminRequests, produce
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.directories import THROTTLE
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.known_records import read_records
+from kwalk.clusters.lab.experiments.logs import lead
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.model.language import KwalkError
+
+CHECKPOINT = "cleaner-offset-checkpoint"
+COMPACTED = {"cleanup.policy": "compact", "segment.bytes": "100", "min.cleanable.dirty.ratio": "0.01"}
+"""The configuration of a topic each of whose records has a segment of its own."""
+WRITTEN = 20
+"""How many values one key gets."""
+CLEANED = 15.0
+"""Seconds in which the cleaner, which looks every 0.2 s, has cleaned a log."""
+AT_REST = 5.0
+"""Seconds in which nothing is written."""
+UNTHROTTLED = "1000000000"
+
+
+def _broker(lab: Lab) -> AdminRequests:
+    """Return a client of broker 1."""
+    return AdminRequests(lambda: lab.brokers[1].port, milliseconds=8000)
+
+
+def _created(lab: Lab, topic: str) -> Path:
+    """Create a compacted topic that broker 1 leads; return the directory of its log there."""
+    answer = lab.admin().create_topic(topic, {0: [*lab.brokers]}, COMPACTED)
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    wait_until(lambda: lab.are_informed(topic), 10)
+    directory = lab.brokers[1].directory(f"{topic}-0")
+    assert directory is not None
+    return directory
+
+
+def _is_cleaned(lab: Lab, topic: str, others: int = 0) -> tuple[bool, int]:
+    """Write one key many times, and return whether the cleaner removes most values; and how many records are left.
+
+    Args:
+        lab: The cluster.
+        topic: The topic.
+        others: How many other keys the log has.
+    """
+    for number in range(WRITTEN):
+        produce(lab.brokers[1].port, topic, 0, f"value:{number}", key="k")
+
+    def left() -> int:
+        directory = lab.brokers[1].directory(f"{topic}-0")
+        while directory is not None:
+            with suppress(FileNotFoundError):  # the cleaner has just removed a segment
+                return len(read_records(directory))
+        raise KwalkError(f"Broker 1 has no log of {topic}.")
+
+    return wait_until(lambda: left() < others + WRITTEN / 2, CLEANED, every=0.5), left()
+
+
+def _move(lab: Lab, here: Path) -> Path:
+    """Ask for a move to the other log directory; return that."""
+    there = next(root for root in lab.brokers[1].roots if root != here.parent)
+    answer = _broker(lab).move(here.name.rpartition("-")[0], 0, str(there))
+    if not answer.ok:
+        raise KwalkError(f"AlterReplicaLogDirs was answered with {answer}.")
+    return there
+
+
+def _has_arrived(lab: Lab, here: Path, there: Path, seconds: float = 40.0) -> bool:
+    return wait_until(lambda: lab.brokers[1].directory(here.name) == there / here.name, seconds, every=0.2)
+
+
+def _entry(root: Path, name: str) -> str | None:
+    """Return the line of a partition in a directory's checkpoint of the cleaner; None if there is none."""
+    path, start = root / CHECKPOINT, " ".join(name.rsplit("-", 1))
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((line for line in lines if line.startswith(f"{start} ")), None)
+
+
+def _entry_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move a cleaned log to the directory that stands first in `log.dirs`; count how often it is cleaned at rest."""
+    _created(lab, f"{this.topic}-other")
+    here = _created(lab, this.topic)
+    first = _is_cleaned(lab, this.topic)
+    before = _entry(here.parent, here.name)
+    there = _move(lab, here)
+    arrived = _has_arrived(lab, here, there)
+    again = _is_cleaned(lab, this.topic)
+    entries = {"first directory": _entry(here.parent, here.name), "other directory": _entry(there, here.name)}
+    details: dict[str, Any] = {"cleaned": first, "entry": before, "arrived": arrived, "cleaned again": again, **entries}
+    time.sleep(1)
+    since = lab.marks()
+    time.sleep(AT_REST)
+    cleanings = len(lab.lines("server", f"Beginning cleaning of log {here.name}", since=since))
+    details["cleanings at rest"] = cleanings
+    seen = entries["first directory"] is not None and arrived and cleanings > AT_REST
+    return RoundOutcome("the log is cleaned again and again" if seen else "the log is cleaned once", seen, details)
+
+
+def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Change the leader twice during a move; when it has ended, write to the log, and wait for the cleaner."""
+    here = _created(lab, this.topic)
+    first = _is_cleaned(lab, this.topic)
+    for number in range(WRITTEN):
+        produce(lab.brokers[1].port, this.topic, 0, f"other:{number}", key=f"k{number}")
+    _broker(lab).configure_brokers({THROTTLE: "1"}, 1)
+    there = _move(lab, here)
+    moving = not _has_arrived(lab, here, there, 2)
+    lead(lab, this.topic, 2, 1)
+    lead(lab, this.topic, 1, 2)
+    still = lab.brokers[1].directory(here.name) == here
+    _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
+    arrived = _has_arrived(lab, here, there)
+    again = _is_cleaned(lab, this.topic, WRITTEN)
+    details = {"cleaned": first, "moves during the elections": moving and still, "arrived": arrived}
+    details["cleaned after the move"] = again
+    lab.restart(1)
+    wait_until(lambda: lab.are_informed(this.topic), 20)
+    details["cleaned after a restart"] = _is_cleaned(lab, this.topic, WRITTEN)
+    this.keep_lines(f"{here.name}", ["server"])
+    stops = first[0] and arrived and moving and still and not again[0]
+    return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
+
+
+CLEANING = {
+    "log.cleaner.enable": "true",
+    "log.cleaner.backoff.ms": 200,
+    "log.cleaner.dedupe.buffer.size": 2 << 20,
+    "replica.fetch.max.bytes": 1,
+    "log.index.size.max.bytes": 1024,
+}
+ONE_BROKER = LabOptions(brokers=1, directories=2, settings=CLEANING)
+EXPERIMENTS = (
+    Experiment(
+        name="moved-log-is-cleaned-again-and-again",
+        about="A compacted log that was cleaned moves to the first of log.dirs, and is cleaned there.",
+        expected="Before 2.7 the cleaner begins at the entry of the other directory for good; later it cleans once.",
+        story="log-moves.md",
+        run=_entry_stays,
+        options=ONE_BROKER,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
+        predicted=lambda release: release == "2.5.0",
+    ),
+    Experiment(
+        name="moved-log-is-not-cleaned",
+        about="The leader of a compacted log changes twice while its replica moves to another log directory.",
+        expected="From 2.5 to 3.7 the log is not cleaned any more, until the broker starts again; later it is.",
+        story="log-moves.md",
+        run=_cleaning_ends,
+        options=evolve(ONE_BROKER, brokers=2),
+        releases=("2.8.2", "3.7.2", "3.8.1", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: release in ("2.8.2", "3.7.2"),
+    ),
+)

@@ -1,0 +1,138 @@
+"""Brokers that do not stop, and consumers that a leader sends to another replica."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from typing import Any
+
+from kwalk.clusters.lab.brokers import Probe, consume, produce
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
+from kwalk.clusters.metadata import Api
+from kwalk.model.language import KwalkError
+
+PATIENCE = 60.0
+"""Seconds for a broker without replicas to end."""
+FIRST_DELETION = 35.0
+"""Seconds after which the task that deletes logs has begun: it does 30 s after the start."""
+STOPPING = re.compile(r'^"kafka-shutdown-hook"(?:.+\n)+', re.MULTILINE)
+"""The stack of the thread that stops a broker."""
+NEAR, FAR = "near", "far"
+"""The racks of the follower, with the consumer, and of the leader."""
+
+
+def _ends(lab: Lab, details: dict[str, Any]) -> bool:
+    """Stop broker 1 with SIGTERM; return whether it ends in time."""
+    process, start = lab.brokers[1].process, time.monotonic()
+    assert process is not None
+    process.send(signal.SIGTERM)
+    ended = process.wait(PATIENCE)
+    details["seconds"] = round(time.monotonic() - start, 1) if ended else None
+    lab.note(f"broker 1 has {'' if ended else 'not '}ended")
+    if not ended:
+        process.send(signal.SIGQUIT)  # Java writes the stacks of all threads
+        time.sleep(1)
+        found = STOPPING.search(process.output.read_text(errors="replace"))
+        details["where it waits"] = found[0].splitlines()[2:14] if found else None
+    return ended
+
+
+def _stop_without_a_delete_delay(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Stop a broker whose task that deletes logs has run, with a delay of 0."""
+    details: dict[str, Any] = {}
+    time.sleep(FIRST_DELETION)
+    ended = _ends(lab, details)
+    this.keep_lines("[Ss]hut", ["server"])
+    details["last lines"] = [str(line) for line in this.lines("server", "shut")][-2:]
+    return RoundOutcome("the broker ends" if ended else "the broker does not end", not ended, details)
+
+
+def _stop_without_zookeeper(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Kill ZooKeeper, and stop a broker: one that does not wait for ZooKeeper as it begins to be the controller."""
+    details: dict[str, Any] = {}
+    if not wait_until(lambda: lab.lines("controller", "Starting the controller scheduler"), 30):
+        raise KwalkError("The controller has not begun.")
+    time.sleep(2)
+    lab.zookeeper.send(signal.SIGKILL)
+    lab.zookeeper.wait(20)
+    lab.note("ZooKeeper: SIGKILL")
+    ended = _ends(lab, details)
+    this.keep_lines("[Ss]hut|ontrolled", ["server"])
+    details["last lines"] = [str(line) for line in this.lines("server", "[Ss]hut")][-2:]
+    return RoundOutcome("the broker ends" if ended else "the broker does not end", not ended, details)
+
+
+def _sent_to_a_lagging_follower(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the fetches of a follower until it has left the ISR, write more, and consume in its rack."""
+    topic, leader, follower = this.topic, 1, 2
+    answer = lab.admin().create_topic(topic, {0: [leader, follower]})
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    wait_until(lambda: lab.are_informed(topic), 10)
+    first = [produce(lab.brokers[leader].port, topic, 0, f"first:{n}") for n in range(2)]
+    if not all(probe["ok"] for probe in first):
+        raise KwalkError(f"Produce was answered with {first}.")
+    end = len(first)
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        later = [produce(lab.brokers[leader].port, topic, 0, "later:0", acks=1)]
+        left = wait_until(lambda: lab.states(topic)[0]["isr"] == [leader], 40)
+        later += [produce(lab.brokers[leader].port, topic, 0, f"later:{n}") for n in (1, 2)]
+
+        def fetch(broker: int) -> Probe:
+            identity = lab.id_to_fetch(topic)
+            return consume(lab.brokers[broker].port, topic, 0, topic_id=identity, offset=end, rack=NEAR, seconds=1)
+
+        rounds = [(fetch(leader), fetch(follower)) for _ in range(3)]
+    finally:
+        lab.rules.drop(fetches)
+    details = {"left the ISR": left, "acknowledged": first + later, "the leader and the follower answered": rounds}
+    is_sent = all(at.get("sent to") == follower and there.get("n") == 0 for at, there in rounds)
+    has_all = all(at.get("n") == len(later) for at, _ in rounds)
+    outcome = "the consumer gets nothing" if is_sent else "it gets all" if has_all else "it gets some"
+    return RoundOutcome(outcome, is_sent and left and later[-1]["ok"], details)
+
+
+RACKS = LabOptions(
+    brokers=2,
+    proxied=True,
+    settings={"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"},
+    own_settings={1: {"broker.rack": FAR}, 2: {"broker.rack": NEAR}},
+)
+EXPERIMENTS = (
+    Experiment(
+        name="stop-without-a-delete-delay",
+        about="A broker has log.segment.delete.delay.ms=0, and is stopped when it has run for 35 s.",
+        expected="Up to 3.7 it does not end within 60 s; later it ends.",
+        story="log-recovery.md",
+        run=_stop_without_a_delete_delay,
+        options=LabOptions(brokers=1, settings={"log.segment.delete.delay.ms": 0}),
+        releases=("2.8.2", "3.7.2", "3.8.1", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.7.2"),
+    ),
+    Experiment(
+        name="stop-without-zookeeper",
+        about="ZooKeeper is killed, and a broker is stopped.",
+        expected="Up to 2.8 it does not end within 60 s; later it ends.",
+        story="log-recovery.md",
+        run=_stop_without_zookeeper,
+        options=LabOptions(brokers=1),
+        releases=("2.8.2", "3.0.2", "3.9.0"),
+        predicted=lambda release: release == "2.8.2",
+    ),
+    Experiment(
+        name="consumer-sent-to-a-lagging-follower",
+        about="The fetches of a follower are held until it has left the ISR; a consumer in its rack fetches.",
+        expected="From 2.4 to 3.3.1 the leader sends it to the follower, which has nothing for it; later it does not.",
+        story="leader-epochs.md",
+        run=_sent_to_a_lagging_follower,
+        options=RACKS,
+        releases=("2.8.2", "3.0.2", "3.3.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: release in ("2.8.2", "3.0.2"),
+    ),
+)
