@@ -378,6 +378,7 @@ class SettlingMemory:
     violated: dict[Vector, frozenset[str]] = field(factory=dict)
     moved: dict[tuple[Belief, Move, bool], Belief] = field(factory=dict)
     packed: dict[Vector, Any] = field(factory=dict)
+    beliefs: dict[Belief, Belief] = field(factory=dict)
     clean: dict[frozenset[State], bool] = field(factory=dict)
     harmed: dict[tuple[frozenset[State], int], bool] = field(factory=dict)
 
@@ -427,7 +428,11 @@ class Settling:
         """Return the belief before the first procedure: the initial states at rest; faults come later."""
         held = self.indices(self.world.held)
         found = self.at_rest(frozenset((vector, 0) for vector in self.world.initial), held)
-        return Belief(frozenset((vector, faults) for vector, _ in found), held)
+        return self._one(Belief(frozenset((vector, faults) for vector, _ in found), held))
+
+    def _one(self, belief: Belief) -> Belief:
+        """Return the one object that equal beliefs are, whose sets are compared by identity, not state by state."""
+        return self._memory.beliefs.setdefault(belief, belief)
 
     def _resting(self, ends: Sequence[State]) -> list[State]:
         """Return states at rest with counters reset and ranked numbers replaced."""
@@ -521,7 +526,7 @@ class Settling:
                 belief.states if move.is_nothing else (s for before in belief.states for s in self._after(before, move))
             )
             after = frozenset(done)
-            self._memory.moved[key] = Belief(self.at_rest(after, held), held)
+            self._memory.moved[key] = self._one(Belief(self.at_rest(after, held), held))
         return self._memory.moved[key]
 
     def _after(self, state: State, move: Move) -> list[State]:
