@@ -16,7 +16,7 @@ from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
 from kwalk.clusters.lab.experiments.experiment import Experiment
 from kwalk.clusters.lab.experiments.known_records import Ledger
 from kwalk.clusters.lab.experiments.operator_steps import rest
-from kwalk.clusters.lab.experiments.recoveries import REPAIR, Case, planned
+from kwalk.clusters.lab.experiments.recoveries import REPAIR, SINCE_3, Case, planned
 from kwalk.clusters.lab.zookeeper import set_data
 
 TOPICS, PARTITIONS, REPLICAS = 30, 4, 3
@@ -83,7 +83,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "many-topics",
         f"Old clients add a partition to each of {TOPICS} topics on 5 brokers, the controller fails over, and a broker "
         "restarts",
-        Case(many_expansions),
+        Case(
+            many_expansions,
+            {
+                "2.8.2": ("leader-refuses-mixed-topic-ids", "topic-ids-mixed"),
+                **dict.fromkeys(SINCE_3, ("leader-refuses-topic-id", "fetch-by-id-refused")),
+            },
+        ),
         REPAIR,
         options=LabOptions(brokers=5),
     ),

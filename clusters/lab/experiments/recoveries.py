@@ -250,6 +250,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
         later = next((one.plan for one in answer.alternatives if one.problem.is_for_later and one.plan), None)
         steps += _carried_out(scene, later) if later else ()
         details["steps when nothing has changed"] = [one["step"] for one in steps]
+    topics = {scene.topic: kept, **{other.topic: its for other, its in others}}
     bad: list[str] = []
     damage: list[str] = []
     for when in ("after the plan", "after a rolling restart"):
@@ -265,7 +266,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
             *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
             *(line for other, its in others for line in wrong_copies(lab, other, its)),
         ]
-        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
+        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(lab, topics)}
         damage += found.damage
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
@@ -288,11 +289,10 @@ def _kept(scene: Scene, case: Case, premise: str) -> Kept:
     return what_to_keep(scene.ledger, logs_on_disks(scene.lab, scene.topic), case.kept(premise))
 
 
-def _left(scene: Scene, kept: Kept) -> str:
-    """Return how many of the records that were to be kept the leaders have."""
-    members = members_of(scene.lab.states(scene.topic))
-    left = records_left(kept, logs_on_disks(scene.lab, scene.topic), members)
-    return f"{len(left)} of {len(kept.records)} acknowledged records"
+def _left(lab: Lab, kept: Mapping[str, Kept]) -> str:
+    """Return how many of the records that were to be kept the leaders have, of all topics."""
+    left = [records_left(its, logs_on_disks(lab, topic), members_of(lab.states(topic))) for topic, its in kept.items()]
+    return f"{sum(map(len, left))} of {sum(len(its.records) for its in kept.values())} acknowledged records"
 
 
 def _wrong_bytes(scene: Scene, kept: Kept, case: Case, *, may_lose: bool) -> list[str]:
