@@ -36,14 +36,15 @@ def broker_fails_or_starts(before: UncleanPartition, after: UncleanPartition) ->
 def change_is_handled(before: UncleanPartition, after: UncleanPartition) -> bool:
     """What the controller is told of is a change; once it has handled that, or another one has, there is a leader."""
     premise(before.is_told != after.is_told)
-    is_changed = before.is_allowed != after.is_allowed or before.is_default != after.is_default
+    is_default = before.is_default != after.is_default or after.is_late
+    is_changed = before.is_allowed != after.is_allowed or is_default
     can_lead = (after.is_allowed or after.is_default) and any(after.is_live)
     return is_changed if after.is_told else after.has_leader == (can_lead or after.is_live[after.last])
 
 
 @step(symptom="unclean elections are not allowed any more", log="none")
 def permission_stays(before: UncleanPartition, after: UncleanPartition) -> bool:
-    """What an operator has allowed stays so."""
+    """What an operator has allowed stays so, and holds at once."""
     return before.is_allowed <= after.is_allowed and before.is_default <= after.is_default
 
 

@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     brokers,
     counts_replicas,
+    disks_of_others,
     each,
     epochs_ahead,
     fetches_by_topic_id,
@@ -51,6 +52,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     served_as,
     served_without_state,
     skips_older_versions,
+    strangers,
 )
 from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
 from kwalk.model.kafka.snapshots.in_sync import is_refused
@@ -909,6 +911,7 @@ class Advice:
             having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
             having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
+            having += [int(one.fields["brokers"])] if one.fields.get("own") else []
             goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
             if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)
@@ -942,6 +945,8 @@ class Advice:
             hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
             where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
             where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
+            owned = ((b, root.broker_id) for b, root in disks_of_others(self.capture))
+            where += [f"a disk of broker {old} that broker {b} has" for b, old in owned if old in gone and old != b]
             if last_copies_aside(self.capture, topic, number):
                 where.append("the copy that was moved or is to be deleted")
             text = (
@@ -1763,7 +1768,9 @@ class Advice:
         for (hosts, is_lost), names in without.items():
             known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
             on = f"{listed(known)} on {brokers(map(int, hosts.split()))}"
-            if not any(self.capture.brokers[int(b)].alive for b in hosts.split()) and not is_lost:
+            if {*map(int, hosts.split())} <= strangers(self.capture):
+                yield self._of_strangers(on, hosts.split())
+            elif not any(self.capture.brokers[int(b)].alive for b in hosts.split()) and not is_lost:
                 yield (
                     f"keep {on}. If the topic was not deleted on purpose, write before a broker starts, from a backup "
                     f"of ZooKeeper or else by the logs: {kinds.TOPIC_BY_LOGS}; {LATER_IDS}. Otherwise move the "
@@ -1790,6 +1797,8 @@ class Advice:
         number, hosts = int(one.fields["partition"]), one.fields.get("brokers", "").split()
         where = brokers(map(int, hosts))
         state = None if topic is None else topic.states.get(number)
+        if {*map(int, hosts)} <= strangers(self.capture):
+            return self._of_strangers(f"{one.subject} on {where}", hosts)
         moved = self._of_moved_disk(topic, number, hosts)
         if moved:
             return f"leave {one.subject} on {where} as it is: the disk may be that of {moved}, a replica that is gone"
@@ -1813,6 +1822,16 @@ class Advice:
         if topic is None or number not in topic.partitions:
             return f"keep {one.subject} on {where} until it is clear why its topic's znode does not list it"
         return f"move {one.subject} on {where} away while the broker is stopped; keep it until it is not needed"
+
+    @staticmethod
+    def _of_strangers(on: str, hosts: Collection[str]) -> str:
+        """Return what to do about logs of brokers that may be of another cluster: they are not to be moved away."""
+        who, them = brokers(map(int, hosts)), each(hosts, "it", "them")
+        return (
+            f"leave {on}: {who} {each(hosts, 'is a replica', 'are replicas')} of nothing here, and may be of another "
+            f"cluster: then stop {them}, and correct zookeeper.connect, and cluster.id in meta.properties; otherwise "
+            f"move what is left there away while {each(hosts, 'it is', 'they are')} stopped"
+        )
 
     def _of_moved_disk(self, topic: Topic | None, number: int, hosts: Iterable[str]) -> str:
         """Return the replicas of a partition whose disks hosts may have, by other partitions that have no leader."""

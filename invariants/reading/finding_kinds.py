@@ -542,18 +542,20 @@ LOG_WITHOUT_ID = FindingKind(
     cause="the log was created before 2.8, or partition.metadata was removed",
     acts=Act.RESTART,
 )
+TWO_LEADERS = "ZooKeeper was restored from a backup, or a machine was cloned, so that one leader epoch had two leaders"
 DOWN_WITH_ANOTHER_LOG = FindingKind(
     "down-broker-has-another-log",
     LATENT,
-    "a broker that is down has a log of another topic than ZooKeeper",
+    "a broker that is down has another log than the other replicas",
     ("replica_id_matches_zookeeper", "isr_has_only_own_records"),
     now="nothing while it is down",
     later="when it starts, a broker of 3.0 and later refuses a log with another id: under-replicated for good; one "
-    "before takes it, as all take one without id, for its own, and replicas have different records at one offset",
+    "before takes it, as all take one without id, or with the topic's, for its own, and replicas have different "
+    "records at one offset",
     way_out="before it starts, move the directory away",
     story=STRAY,
     log=REFUSAL,
-    cause="the topic was deleted, or removed by hand, and created again while the broker was down",
+    cause=f"the topic was deleted, or removed by hand, and created again while the broker was down; or {TWO_LEADERS}",
     grep=REFUSAL_GREP,
     acts=Act.RESTART,
 )
@@ -573,12 +575,12 @@ REPLICA_OF_ANOTHER = evolve(
     title="a live replica outside the ISR has a log that is no copy of the others",
     properties=("isr_has_only_own_records",),
     now="under-replicated",
-    later="where leader epochs do not show the difference, it joins the ISR with records of another topic; where they "
-    "do, it truncates its log, which may be the last copy of its records",
+    later="where leader epochs do not show the difference, it joins the ISR with other records; where they do, it "
+    "truncates its log, which may be the last copy of its records",
     way_out="stop the broker, move the directory away, and start it",
     log=DIVERGED.log,
     cause="the topic was deleted, or removed by hand, and created again while the broker was down, and the log had no "
-    "id; or a directory was copied from elsewhere",
+    f"id; or a directory was copied from elsewhere; or {TWO_LEADERS}",
     grep=(),
 )
 RECORDS_ARE_LOST = FindingKind(

@@ -69,6 +69,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     begin_apart,
     choices_of,
     compare,
+    keeps_difference,
     last_copies_aside,
     lost_records,
     members_lacking_records,
@@ -103,6 +104,7 @@ MOST_MISSING = 100
 OF_THE_CLUSTER = {"cluster_has_a_controller", "controller_lives", "running_broker_is_registered"}
 """Properties that are evaluated once for each broker, not for each partition."""
 REFUSES = partitions.leader_answers_fetches_by_id.name
+ANOTHER_LEADER = "; what it has of another leader may have been acknowledged"
 OF_LEADERS = {"partition_has_a_live_isr_member", "partition_servable"}
 """Properties of the leader in ZooKeeper. They say nothing of one that only brokers know, and that serves."""
 
@@ -543,6 +545,7 @@ class Findings:
         ahead = self._ahead(place)
         if is_behind_logs(self.capture, place.topic, place.partition):
             yield from self._of_state_behind(place, ahead)
+            yield from self._of_missing_id(place, by_property)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
@@ -797,15 +800,17 @@ class Findings:
             return
         yield from self._of_other_logs_down(place, lineages, ahead)
         foreign = self._foreign(place)
+        keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps if foreign else ()
         for b, fact in foreign.items():
             text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
+            text += ANOTHER_LEADER * any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
             one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
             yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
         yield from self._without_ids(place, lineages, foreign)
 
     def _of_other_logs_down(self, place: _Place, lineages: Lineages, ahead: Mapping[int, int]) -> Iterator[Observation]:
         """Logs of other topics, or with another id, on brokers that are down."""
-        epoch_of_state = place.topic.states[place.partition].leader_epoch
+        epoch_of_state, isr = place.topic.states[place.partition].leader_epoch, place.topic.states[place.partition].isr
         hosts = [b for b in lineages.logs if b in place.topic.partitions.get(place.partition, ())]
         down = [b for b in hosts if not self.capture.brokers[b].alive and self.capture.brokers[b].seen]
         if not down:
@@ -817,6 +822,8 @@ class Findings:
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
+            is_kept = b not in isr and any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
+            is_unidentified |= is_kept or (b not in isr and any(beginning_apart(lineages, b, kept) for kept in keeps))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
                 shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
@@ -824,9 +831,11 @@ class Findings:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
+                    shown += ANOTHER_LEADER * is_kept
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {epoch_of_state}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
-                yield evolve(one_, fields={**one_.fields, "brokers": str(b)}, certain=bool(fact) or b in ahead)
+                own = {"brokers": str(b), "own": "yes" * is_kept}
+                yield evolve(one_, fields={**one_.fields, **own}, certain=bool(fact) or b in ahead)
             elif b in keeps and is_other and log.topic_id not in live_ids and has_topic_ids(self.capture.version):
                 shown = f"its partition.metadata has the topic id {log.topic_id}, ZooKeeper {place.topic.topic_id}"
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_ID, place, f"broker {b} is down; {shown}")
@@ -890,6 +899,7 @@ class Findings:
             for b, log in lineages.logs.items()
             if log.topic_id is None
             and not log.is_garbled
+            and f"{place.topic.name}-{place.partition}" not in known[b].assumed
             and known[b].alive
             and known[b].seen
             and place.is_live_replica(b)
@@ -997,7 +1007,8 @@ class Findings:
         """Return the last leader epoch by broker where it is above ZooKeeper's, which no log of the topic has."""
         return epochs_ahead(self.capture, place.topic, place.partition, place.brokers)
 
-    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+    def _of_missing_id(self, place: _Place, broken: Mapping[str, list[Broken]]) -> Iterator[Observation]:
+        """A topic whose znode has lost the id that replicas, or the controller, have."""
         held, sent = _held(place), _sent(place)
         is_next = self.capture.controller not in self.capture.live and has_topic_ids(self.capture.version)  # it mints
         is_missing = "topic_has_an_id" in broken or (is_next and place.topic.topic_id is None)
@@ -1006,6 +1017,10 @@ class Findings:
             known = [f"replicas and the controller have {sent}"] if held == {sent} else known
             text = f"the znode has no topic_id; {listed(known)}"
             yield _observation(kinds.ID_MISSING, topic_label(place.topic.name), text, topic=place.topic.name)
+
+    def _of_ids(self, place: _Place, broken: Mapping[str, list[Broken]], mixed: bool) -> Iterator[Observation]:
+        sent = _sent(place)
+        yield from self._of_missing_id(place, broken)
         is_led, members = not _has_no_live_leader(place), enumerate(place.observed.situation.brokers)
         earlier = {n for n, one in members if one.earlier and one.in_isr} if is_led else ()
         differing = [b for b in broken.get("replica_id_matches_zookeeper", []) if b.broker not in earlier]

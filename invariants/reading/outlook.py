@@ -65,10 +65,19 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     marks_refused_logs_offline,
     refused_at_start,
     serves_marked,
+    strangers,
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
-from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, choices_of, lagging_members, latest_logs
+from kwalk.model.kafka.snapshots.lineage import (
+    KEEPING,
+    Choice,
+    Lineages,
+    choices_of,
+    keeps_difference,
+    lagging_members,
+    latest_logs,
+)
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -335,7 +344,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     parts = parts_of(groups)
     catalogue = Catalogue(capture, parts, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(premise, _of_lost_topics(found), _marked(capture))
+    common = _joined(premise, _of_lost_topics(found), _marked(capture), _of_strangers(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
@@ -421,6 +430,12 @@ def _of_lost_topics(inspection: Inspection) -> str:
     return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
 
 
+def _of_strangers(capture: Capture) -> str:
+    """Return the condition that brokers with logs of other topics are of this cluster: plans move these away."""
+    found = strangers(capture)
+    return f"if {brokers(found)} {each(found, 'is', 'are')} not of another cluster" if found else ""
+
+
 def _premise(parts: Iterable[ClusterPart]) -> str:
     known = tuple(parts)
     found = list(dict.fromkeys(part.choice.premise for part in known if part.choice.premise))
@@ -496,17 +511,28 @@ def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
     for part in parts:
         others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
         label = topic_label(part.topic.name)
+        isr = _isr(part.observed)
         if _has_lost_its_logs(part):
             given_up[f"{part.name} had"] = None
+        elif isr and not part.lineages.isr:
+            given_up[f"only {brokers(isr)} had of {part.name}"] = None
         elif others and not part.choice.keeps:
             given_up[f"topic {label} has now"] = None
         elif others and part.choice.premise.startswith(KEEPING):
             given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
+        elif own := [b for b in others if _is_of_another_leader(part, b)]:
+            given_up[f"only {brokers(own)} {each(own, 'has', 'have')} of {part.name}"] = None
     if all(part.topic.name in capture.deleting for part in parts):
         return "safe"
     if not given_up:
         return KEEPS
     return f"it gives up the records that {listed(list(given_up))}; no other is lost, none of another topic comes in,"
+
+
+def _is_of_another_leader(part: ClusterPart, broker: int) -> bool:
+    """Whether a log that is not kept has records of the topic, of another leader in an epoch that was given twice."""
+    logs = part.lineages.logs
+    return any(keeps_difference(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
 
 
 def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:

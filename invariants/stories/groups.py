@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from kwalk.invariants import delayed_operations as operations
+from kwalk.invariants import group_answers as answers
 from kwalk.invariants import groups
 from kwalk.invariants import member_timeouts as timeouts
+from kwalk.invariants import offsets_topic as creations
+from kwalk.invariants import zookeeper_offsets as paths
 from kwalk.model.kafka.groups import (
     consumer,
     delayed_operations,
     domains,
+    group_answers,
     group_coordinator,
     group_metadata_manager,
     member_timeouts,
     offsets_partition,
+    offsets_topic,
     versions,
+    zookeeper_offsets,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.kafka.groups.state import (
@@ -641,6 +647,49 @@ CHANGED_TIMEOUTS = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "3.9.0")},
     source="GroupMetadata.updateMember; KAFKA-14009",
 )
+FIRST_OF_A_CLUSTER = Scenario(
+    name="consumer-group-first-of-a-cluster",
+    story="Brokers of a new cluster start one after another, as the first consumer looks for its coordinator.",
+    state=offsets_topic.OffsetsTopic,
+    actions=actions_of(offsets_topic),
+    properties=(
+        creations.offsets_have_their_replicas,
+        creations.offsets_have_their_configuration,
+        creations.brokers_start_one_by_one,
+        creations.offsets_are_created,
+    ),
+    bounds={"offsets_factor": 3},
+    variants=versions.VARIANTS,
+    source="KafkaApis.createGroupMetadataTopic; KAFKA-3718, KAFKA-3959",
+)
+GROUP_AND_ITS_CLIENTS = Scenario(
+    name="consumer-group-and-its-clients",
+    story="A group is described, and gets transactional commits.",
+    state=group_answers.AnsweredGroup,
+    actions=actions_of(group_answers),
+    properties=(
+        answers.described_member_has_its_subscription,
+        answers.commit_can_be_sent_again,
+        answers.commit_is_verified,
+        answers.member_is_described,
+    ),
+    variants=versions.CLIENT_VARIANTS,
+    source="KafkaApis, GroupMetadataManager; KAFKA-9150, KAFKA-16386",
+)
+OFFSETS_IN_ZOOKEEPER = Scenario(
+    name="consumer-group-in-zookeeper",
+    story="A consumer of 0.8 commits to ZooKeeper through a broker that is upgraded.",
+    state=zookeeper_offsets.ZookeeperOffset,
+    actions=actions_of(zookeeper_offsets),
+    properties=(
+        paths.offset_in_zookeeper_is_found,
+        paths.offset_in_zookeeper_stays,
+        paths.upgraded_broker_has_an_offset,
+        paths.broker_is_upgraded_first,
+    ),
+    variants=versions.PATH_VARIANTS,
+    source="ConsumerOffset.path; PR-5060",
+)
 
 SCENARIOS = (
     CONSUMER_GROUP,
@@ -678,4 +727,7 @@ SCENARIOS = (
     GROUPS_OF_ONE_PARTITION,
     ENDED_TRANSACTIONS,
     CHANGED_TIMEOUTS,
+    FIRST_OF_A_CLUSTER,
+    GROUP_AND_ITS_CLIENTS,
+    OFFSETS_IN_ZOOKEEPER,
 )

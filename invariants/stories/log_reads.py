@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+from kwalk.invariants import added_time_index as added
+from kwalk.invariants import cleaner_checkpoint as checkpoints
 from kwalk.invariants import cleaner_formats as formats
+from kwalk.invariants import directories_stop as stops
+from kwalk.invariants import down_conversion as conversions
+from kwalk.invariants import file_reads as reads
 from kwalk.invariants import lazy_index as indexes
 from kwalk.invariants import log_readers as readers
 from kwalk.invariants import log_sizes as sizes
+from kwalk.invariants import log_tasks as tasks
+from kwalk.invariants import received_batches as batches
 from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
+    added_time_index,
+    cleaner_checkpoint,
     cleaner_formats,
+    directories_stop,
+    down_conversion,
+    file_reads,
     lazy_index,
     log_readers,
     log_sizes,
+    log_tasks,
+    received_batches,
     sequence_reset,
     start_reads,
     versions,
     wrapped_sequences,
 )
+from kwalk.model.kafka.storage.added_time_index import UpgradedLog
+from kwalk.model.kafka.storage.cleaner_checkpoint import CheckedLog
 from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
+from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
+from kwalk.model.kafka.storage.down_conversion import ConvertedLog
+from kwalk.model.kafka.storage.file_reads import CleanerMap, ReadFile
 from kwalk.model.kafka.storage.lazy_index import LazyIndex
 from kwalk.model.kafka.storage.log_readers import ReadLog
 from kwalk.model.kafka.storage.log_sizes import LogSizes
+from kwalk.model.kafka.storage.log_tasks import ScheduledLog
+from kwalk.model.kafka.storage.received_batches import ReceivingLog
 from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
@@ -219,7 +240,144 @@ CLEANED_FORMATS = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("0.10.2", "0.10.0", "0.10.1")},
     source="Cleaner.cleanInto; KAFKA-3915, KAFKA-4298",
 )
+STOP_OF_TWO_DIRECTORIES = Scenario(
+    name="log-stop-of-two-directories",
+    story="A broker is stopped, and the logs of one of its directories cannot be closed.",
+    state=StoppingDirectories,
+    actions=actions_of(directories_stop),
+    properties=(
+        stops.closed_directory_is_clean,
+        stops.stop_of_directories_ends,
+        stops.directory_becomes_clean_in_turn,
+        stops.logs_are_closed_once,
+        stops.second_directory_fails,
+    ),
+    bounds={"directories": 2},
+    variants=versions.VARIANTS,
+    source="LogManager.shutdown; KAFKA-10723",
+)
+LOG_AND_ITS_TASK = Scenario(
+    name="log-and-its-task",
+    story="A log is created, and deleted.",
+    state=ScheduledLog,
+    actions=actions_of(log_tasks),
+    properties=(tasks.deleted_log_has_no_task, tasks.loaded_log_has_its_task, tasks.log_is_scheduled),
+    variants=versions.VARIANTS,
+    source="Log.delete; KAFKA-8448, KAFKA-9265",
+)
+RECEIVED_BATCHES = Scenario(
+    name="log-received-batches",
+    story="Producers send batches with faults, of earlier formats, and in zstd amid an upgrade.",
+    state=ReceivingLog,
+    actions=actions_of(received_batches),
+    properties=(
+        batches.batch_has_a_record_for_each_offset,
+        batches.earlier_batch_is_accepted,
+        batches.followers_know_the_compression,
+        batches.refused_producer_is_answered,
+        batches.sound_batch_is_appended,
+        batches.appended_batch_is_there,
+        batches.protocol_is_raised,
+        batches.forgotten_batches_are_gone,
+        batches.zstd_is_appended,
+        batches.zstd_is_forgotten,
+        batches.zstd_is_early,
+        batches.wrong_count_is_sent,
+        batches.gaps_are_sent,
+    ),
+    variants=versions.BATCH_VARIANTS,
+    source="LogValidator; KAFKA-6554, KAFKA-7549, KAFKA-7920, KAFKA-9669",
+)
+FILE_THAT_IS_READ = Scenario(
+    name="log-file-that-is-read",
+    story="A file of any size is read, of which a read may give a part.",
+    state=ReadFile,
+    actions=(file_reads.write_batch, file_reads.read_batch),
+    properties=(
+        reads.file_is_read_to_its_end,
+        reads.reading_does_not_fail,
+        reads.batches_are_read_in_order,
+        reads.largest_file_is_read,
+        reads.empty_file_is_read,
+    ),
+    bounds={"file_batches": 2, "file_max": 2},
+    variants=versions.VARIANTS,
+    source="FileLogInputStream; KAFKA-4576, KAFKA-6292",
+)
+FULL_MAP = Scenario(
+    name="log-full-map",
+    story="The cleaner fills its map, and looks up keys that it has not.",
+    state=CleanerMap,
+    actions=(file_reads.put_key, file_reads.look_up_absent),
+    properties=(
+        reads.lookup_in_a_map_ends,
+        reads.map_has_room,
+        reads.answer_stays,
+        reads.full_map_is_asked,
+        reads.empty_map_is_asked,
+    ),
+    bounds={"slots": 2, "known_keys": 2},
+    variants=versions.VARIANTS,
+    source="SkimpyOffsetMap; KAFKA-3682",
+)
+CONVERTED_BATCHES = Scenario(
+    name="log-converted-batches",
+    story="Batches of two message formats are converted for a consumer of before 0.11.",
+    state=ConvertedLog,
+    actions=actions_of(down_conversion),
+    properties=(
+        conversions.headers_are_left_out,
+        conversions.converted_batches_have_room,
+        conversions.batches_are_written_in_order,
+        conversions.fetch_has_an_end,
+        conversions.headers_are_read,
+        conversions.log_has_no_headers,
+        conversions.formats_are_mixed,
+    ),
+    variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.10")},
+    source="RecordsUtil.downConvert; KAFKA-6739, KAFKA-8570",
+)
+CLEANER_CHECKPOINT = Scenario(
+    name="log-cleaner-checkpoint",
+    story="Clients delete records of a compacted log, at which the cleaner looks, and which it cleans or not.",
+    state=CheckedLog,
+    actions=actions_of(cleaner_checkpoint),
+    properties=(
+        checkpoints.wrong_checkpoint_is_corrected,
+        checkpoints.checkpoint_is_within_the_log,
+        checkpoints.complaint_is_of_a_wrong_checkpoint,
+        checkpoints.start_of_the_log_rises,
+        checkpoints.cleaner_complains_again,
+    ),
+    bounds={"deleted_records": 2},
+    variants=versions.VARIANTS,
+    source="LogCleanerManager.cleanableOffsets; KAFKA-6266",
+)
+ADDED_TIME_INDEXES = Scenario(
+    name="log-added-time-indexes",
+    story="A broker starts with a log of before 0.10.1, and stops.",
+    state=UpgradedLog,
+    actions=actions_of(added_time_index),
+    initial=added_time_index.ends_with_the_last,
+    properties=(
+        added.closed_segment_has_a_small_index,
+        added.active_segment_has_room,
+        added.segment_of_a_running_broker_has_an_index,
+        added.segments_stay,
+    ),
+    bounds={"upgraded": 2},
+    variants={r: flags for r, flags in versions.VARIANTS.items() if r != "0.10.0"},
+    source="Log.loadSegments; KAFKA-4734",
+)
 SCENARIOS = (
+    CLEANER_CHECKPOINT,
+    ADDED_TIME_INDEXES,
+    CONVERTED_BATCHES,
+    STOP_OF_TWO_DIRECTORIES,
+    LOG_AND_ITS_TASK,
+    RECEIVED_BATCHES,
+    FILE_THAT_IS_READ,
+    FULL_MAP,
     CLEANED_FORMATS,
     FETCH_AMID_AN_APPEND,
     LOOKUP_AMID_CHANGES,

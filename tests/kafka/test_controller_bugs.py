@@ -249,6 +249,16 @@ BROKEN = (
             "allowed_election_is_held()",
             "unclean-elections-allowed",
             "2.8.2",
+            "fail(0) allow_by_default() handle() update_default()",
+            flags={"defaults_hold_before_elections": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "allowed_election_is_held()",
+            "unclean-elections-allowed",
+            "2.8.2",
             "fail(0) allow()",
             flags={"topics_start_elections": False},
         ),

@@ -26,6 +26,51 @@ AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find
 BROKEN = (
     (
         Broken(
+            "offset_in_zookeeper_is_found()",
+            "consumer-group-in-zookeeper",
+            "1.1.0",
+            "commit_to_zookeeper() upgrade_zookeeper_broker() fetch_from_zookeeper()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "offsets_have_their_replicas()",
+            "consumer-group-first-of-a-cluster",
+            "0.10.2",
+            "start_one() look_for_coordinator()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "offsets_have_their_configuration()",
+            "consumer-group-first-of-a-cluster",
+            "0.10.0",
+            "start_one() look_for_coordinator()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "described_member_has_its_subscription()",
+            "consumer-group-and-its-clients",
+            "2.3",
+            "change_members() describe_group()",
+        ),
+        "2.8.0",
+    ),
+    (
+        Broken(
+            "commit_can_be_sent_again()",
+            "consumer-group-and-its-clients",
+            "3.7.0",
+            "commit_verified(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "static_member_is_kept_for_its_session()",
             "consumer-group-changed-timeouts",
             "2.8.2",
@@ -512,7 +557,10 @@ SEARCHED = (
     ("consumer-group-late-sync", "2.8.0"),
     ("consumer-group-long-metadata", "3.9.0"),
     ("consumer-group-retention-for-good", "3.9.0"),
+    ("consumer-group-in-zookeeper", "3.9.0"),
     ("consumer-group-changed-timeouts", "3.9.0"),
+    ("consumer-group-first-of-a-cluster", "3.9.0"),
+    ("consumer-group-and-its-clients", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
     ("consumer-group-old-leader", "3.9.0"),
     ("consumer-group-over-its-maximum", "3.9.0"),

@@ -47,6 +47,7 @@ ALWAYS = (
     "create_checks_cache",
     "created_configurations_are_set",
     "ctx_epoch_on_bump",
+    "defaults_hold_before_elections",
     "defaults_start_elections",
     "expires_without_lock",
     "failover_sends_metadata_first",

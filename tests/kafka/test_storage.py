@@ -56,6 +56,456 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "request_outlives_a_fetch()",
+            "fetch-to-debug-a-replica",
+            "2.3.1",
+            "fetch_to_debug() take_replica() look_at_fetch()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "transaction_outlives_an_upgrade()",
+            "transactions-amid-an-upgrade",
+            "3.7.0",
+            "upgrade_leader() append_verified()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "closed_segment_has_a_small_index(0)",
+            "log-added-time-indexes",
+            "0.10.1",
+            "add_time_indexes()",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "wrong_checkpoint_is_corrected()",
+            "log-cleaner-checkpoint",
+            "2.3.1",
+            "delete_first() look_at_log(0)",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "partition_keeps_a_replica()",
+            "tools-and-the-controller",
+            "0.10.2",
+            "elect_beside_tools() write_list(1) reassign_as_written()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "controller_can_read_what_is_written()",
+            "tools-and-the-controller",
+            "1.0",
+            "write_other_types() elect_beside_tools()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "broker_can_be_elected()",
+            "tools-and-the-controller",
+            "2.3.1",
+            "migrate_security()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "fetch_has_the_last_epoch()",
+            "epochs-of-fetches",
+            "3.6.0",
+            "elect_for_fetches() fetch_with_epoch(1)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "quota_threads_end()",
+            "quota-that-changes",
+            "2.8.2",
+            "begin_count() begin_quota_change()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "failed_sender_looks_again()",
+            "channel-to-the-controller",
+            "3.7.0",
+            "change_refusal(0) send_to_controller()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "converted_batches_have_room()",
+            "log-converted-batches",
+            "2.0",
+            "write_formatted(1,0) write_formatted(0,0) fetch_converted()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "headers_are_left_out()",
+            "log-converted-batches",
+            "1.0",
+            "write_formatted(1,1) fetch_converted()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "existing_topic_is_known()",
+            "partition-and-its-clients",
+            "1.0",
+            "create_topic(0,0) ask_produce()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "existing_topic_is_known()",
+            "partition-and-its-clients",
+            "2.0",
+            "create_topic(0,0) ask_epoch()",
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "consumer_is_sent_on()",
+            "partition-and-its-clients",
+            "2.5",
+            "create_topic(0,0) ask_fetch(0)",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "marker_is_asked_for_again()",
+            "partition-and-its-clients",
+            "0.11.0.0",
+            "create_topic(0,0) write_marker()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "compression_is_of_the_topic()",
+            "partition-and-its-clients",
+            "2.1.0",
+            "create_topic(0,0) ask_fetch(1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "lost_leader_is_no_lost_listener()",
+            "partition-and-its-clients",
+            "2.5",
+            "create_topic(0,0) end_other() ask_metadata()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "metadata_has_the_isr()",
+            "partition-and-its-clients",
+            "2.3.1",
+            "create_topic(0,0) end_other() ask_metadata()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "metadata_has_replicas_in_order()",
+            "partition-and-its-clients",
+            "0.10.2",
+            "create_topic(0,1) ask_metadata()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "fetch_has_the_stable_offset()",
+            "partition-and-its-clients",
+            "2.0",
+            "create_topic(1,0) ask_fetch(0)",
+        ),
+        "2.1.0",
+    ),
+    (
+        Broken(
+            "creation_that_fails_says_why()",
+            "requests-about-a-topic",
+            "0.10.0",
+            "ask_for_absent()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "disabled_deletion_is_refused()",
+            "requests-about-a-topic",
+            "2.0",
+            "create_numbered(0) delete_disabled()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "absent_topic_has_no_values()",
+            "requests-about-a-topic",
+            "1.0",
+            "describe()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "partitions_are_numbered_from_zero()",
+            "requests-about-a-topic",
+            "2.0",
+            "create_numbered(0)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "list_can_be_appended_to()",
+            "requests-about-a-topic",
+            "2.5",
+            "create_numbered(1) append_to_list()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "null_is_refused()",
+            "requests-about-a-topic",
+            "2.5",
+            "create_numbered(1) set_null()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "absent_topic_is_not_altered()",
+            "requests-about-a-topic",
+            "2.5",
+            "alter_absent()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "broker_outlives_its_session()",
+            "features-amid-a-session",
+            "2.8.2",
+            "change_features(0) lose_session() read_features()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "broker_that_exits_ends()",
+            "features-amid-a-session",
+            "2.7",
+            "change_features(1) read_features()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "failed_start_stops()",
+            "start-that-fails",
+            "0.10.1",
+            "begin_quotas() load_server_logs(0) open_port(1)",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "stopped_server_has_no_threads()",
+            "start-that-fails",
+            "1.0",
+            "begin_quotas() load_server_logs(1) stop_failed()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "set_expiration_holds()",
+            "dynamic-producer-expiration",
+            "3.4.0",
+            "change_expiration() stop_with_expiration() start_with_expiration()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "follower_in_sync_is_answered()",
+            "fetch-of-a-throttled-follower",
+            "1.0",
+            "exceed_quota() begin_to_wait() produce_for_follower()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "consumer_gets_on()",
+            "consumer-under-a-quota",
+            "2.3.1",
+            "produce_for_consumer(3) fetch_under_quota()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "used_session_stays(0)",
+            "cache-of-fetch-sessions",
+            "2.3.1",
+            "pass_unused() pass_unused() use_session(0) evict(0)",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "partitions_are_divided()",
+            "fetchers-of-another-number",
+            "2.8.2",
+            "resize(1,0,0) resize(0,1,0)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "ended_thread_has_no_connection(1)",
+            "fetchers-of-another-number",
+            "2.0",
+            "resize(1,0,0) resize(0,0,1)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "closed_directory_is_clean(1)",
+            "log-stop-of-two-directories",
+            "2.7",
+            "close_logs(1) fail_to_close(0) finish_directory()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "deleted_log_has_no_task()",
+            "log-and-its-task",
+            "2.3.1",
+            "schedule_log() delete_scheduled()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "batch_has_a_record_for_each_offset()",
+            "log-received-batches",
+            "1.0",
+            "send_wrong_count()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "earlier_batch_is_accepted()",
+            "log-received-batches",
+            "2.5",
+            "send_with_gaps()",
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "followers_know_the_compression()",
+            "log-received-batches",
+            "2.1.0",
+            "send_zstd()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "refused_producer_is_answered()",
+            "log-received-batches",
+            "2.1.0",
+            "send_old_zstd()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "file_is_read_to_its_end()",
+            "log-file-that-is-read",
+            "0.10.1",
+            "write_batch() read_batch(1)",
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "reading_does_not_fail()",
+            "log-file-that-is-read",
+            "1.0",
+            "write_batch() write_batch() read_batch(0) read_batch(0) read_batch(0)",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "lookup_in_a_map_ends()",
+            "log-full-map",
+            "0.10.0",
+            "put_key() put_key() look_up_absent()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
+            "accepted_value_can_be_read()",
+            "requests-about-a-topic",
+            "1.0",
+            "create_numbered(1) set_timestamp_type(0) restart_with_values()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "accepted_value_can_be_read()",
+            "requests-about-a-topic",
+            "2.0",
+            "create_numbered(0) set_format(0) restart_with_values()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "accepted_value_lets_records_in()",
+            "requests-about-a-topic",
+            "1.0",
+            "create_numbered(0) set_segment_ms(1) append_record()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
             "cleaner_has_room_for_a_set()",
             "log-cleaned-formats",
             "0.10.0",
@@ -1705,6 +2155,29 @@ SEARCHED = (
     ("fetcher-of-a-moved-leader", "3.9.0"),
     ("request-and-a-clock", "3.9.0"),
     ("log-cleaned-formats", "0.10.2"),
+    ("partition-and-its-clients", "3.9.0"),
+    ("requests-about-a-topic", "3.9.0"),
+    ("features-amid-a-session", "3.9.0"),
+    ("start-that-fails", "3.9.0"),
+    ("dynamic-producer-expiration", "3.9.0"),
+    ("fetch-of-a-throttled-follower", "3.9.0"),
+    ("consumer-under-a-quota", "3.9.0"),
+    ("cache-of-fetch-sessions", "3.9.0"),
+    ("fetchers-of-another-number", "3.9.0"),
+    ("log-stop-of-two-directories", "3.9.0"),
+    ("log-and-its-task", "3.9.0"),
+    ("log-received-batches", "3.9.0"),
+    ("log-file-that-is-read", "3.9.0"),
+    ("log-full-map", "3.9.0"),
+    ("log-converted-batches", "3.9.0"),
+    ("channel-to-the-controller", "3.9.0"),
+    ("quota-that-changes", "3.9.0"),
+    ("epochs-of-fetches", "3.9.0"),
+    ("tools-and-the-controller", "3.9.0"),
+    ("log-cleaner-checkpoint", "3.9.0"),
+    ("log-added-time-indexes", "3.9.0"),
+    ("transactions-amid-an-upgrade", "3.9.0"),
+    ("fetch-to-debug-a-replica", "3.9.0"),
     ("generated-broker-ids", "3.9.0"),
     ("generated-ids-in-a-migration", "3.9.0"),
     ("full-requests-of-kraft", "3.9.0"),

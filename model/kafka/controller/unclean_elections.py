@@ -11,7 +11,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.versions.records import DEFAULTS_START_ELECTIONS, TOPICS_START_ELECTIONS
+from kwalk.model.kafka.versions.records import (
+    DEFAULTS_HOLD_BEFORE_ELECTIONS,
+    DEFAULTS_START_ELECTIONS,
+    TOPICS_START_ELECTIONS,
+)
 from kwalk.model.language import Actor, Array, Domain, action, array, flag, number, require, state
 
 REPLICAS = Domain("replicas", "replicas of the partition", default=2)
@@ -25,7 +29,8 @@ FAULT = Actor("fault", system=False)
 class UncleanPartition:
     """A partition whose ISR is one replica, `last`, which leads or was the last to do so; and which replicas are live.
 
-    An unclean election `is_allowed` for the topic, or `is_default` for all topics. The controller `is_told` of it.
+    An unclean election `is_allowed` for the topic, or `is_default` for all topics. The controller `is_told` of it. What
+    is the default `is_late` while the controller is told, and its configuration does not have it yet.
     """
 
     is_live: Array[bool] = array(REPLICAS, flag(default=True))
@@ -34,6 +39,7 @@ class UncleanPartition:
     is_allowed: bool = flag()
     is_default: bool = flag()
     is_told: bool = flag()
+    is_late: bool = flag()
 
 
 def elect(partition: UncleanPartition) -> None:
@@ -78,9 +84,18 @@ def allow(partition: UncleanPartition) -> None:
 @action(by=OPERATOR, description="allows unclean elections of all topics", source="DynamicLogConfig.reconfigure")
 def allow_by_default(partition: UncleanPartition) -> None:
     """Set the brokers' configuration. In 1.1, the first release with dynamic ones, the controller was not told."""
-    require(not partition.is_default)
-    partition.is_default = True
+    require(not partition.is_default and not partition.is_late)
+    partition.is_late = not DEFAULTS_HOLD_BEFORE_ELECTIONS
+    partition.is_default = not partition.is_late
     partition.is_told = partition.is_told or bool(DEFAULTS_START_ELECTIONS)
+
+
+@action(by=CONTROLLER, description="has the new default", source="DynamicBrokerConfig.updateCurrentConfig")
+def update_default(partition: UncleanPartition) -> None:
+    """Up to 2.1 a broker's configuration was updated after its parts were told of the change."""
+    require(partition.is_late)
+    partition.is_late = False
+    partition.is_default = True
 
 
 @action(by=CONTROLLER, description="handles the change", source="KafkaController.processUncleanLeaderElectionEnable")

@@ -2,7 +2,9 @@
 
 Begin with `state`, then read `group_coordinator` (what members and their coordinator do), `group_metadata_manager`
 (what is cached, loaded and written) and `kwalk.invariants.stories.groups` (the stories). `versions` has the flags.
-`delayed_operations` is a model of its own: the threads of a coordinator, and the locks of its groups.
+`delayed_operations` is a model of its own: the threads of a coordinator, and the locks of its groups. So are
+`member_timeouts`, `offsets_topic` (the creation of __consumer_offsets), `zookeeper_offsets` and `group_answers` (what
+is said of a group).
 
 What the model leaves out, and why these stories lose nothing by it:
 

@@ -518,6 +518,53 @@ STATIC_MEMBERS_CHANGE_TIMEOUTS = version_flag(
         Trial("consumer-group-changed-timeouts", ("static_member_goes_after_its_session",), variant="2.8.2"),
     ),
 )
+OFFSETS_WAIT_FOR_BROKERS = version_flag(
+    "offsets_wait_for_brokers",
+    "KAFKA-3959, KIP-115 (0.11.0.0): __consumer_offsets is created when there are brokers enough for its "
+    "replicas; before, with as many as there were",
+    {"0.11.0.0": True},
+    closes="committed offsets have the replicas that are configured",
+    source="KAFKA-3959 (0.11.0.0): KafkaApis.createGroupMetadataTopic",
+    trials=(Trial("consumer-group-first-of-a-cluster", ("offsets_have_their_replicas",), variant="0.10.2"),),
+)
+OFFSETS_HAVE_THEIR_CONFIGURATION = version_flag(
+    "offsets_have_their_configuration",
+    "KAFKA-3718 (0.10.0.1): __consumer_offsets is created with offsets.topic.segment.bytes and the other values "
+    "of the broker; before, with their defaults",
+    {"0.10.0.1": True},
+    closes="__consumer_offsets has what is configured",
+    source="KAFKA-3718 (0.10.0.1): GroupCoordinator.offsetsTopicConfigs",
+    trials=(Trial("consumer-group-first-of-a-cluster", ("offsets_have_their_configuration",), variant="0.10.0"),),
+)
+MEMBERS_HAVE_THEIR_METADATA = version_flag(
+    "members_have_their_metadata",
+    "KAFKA-9150 (2.4.0): DescribeGroups has the subscription of a member as its metadata; in 2.3, its assignment",
+    {"2.3.0": False, "2.4.0": True},
+    before=True,
+    closes="who describes a group sees what its members subscribe to",
+    source="KAFKA-9150 (2.4.0): KafkaApis.handleDescribeGroupRequest",
+    trials=(Trial("consumer-group-and-its-clients", ("described_member_has_its_subscription",), variant="2.3"),),
+)
+LOST_VERIFICATIONS_ARE_REPEATED = version_flag(
+    "lost_verifications_are_repeated",
+    "KAFKA-16386 (3.7.1): a transactional commit whose verification is lost with a connection gets "
+    "COORDINATOR_LOAD_IN_PROGRESS; since 3.6, and until then, NETWORK_EXCEPTION, which producers of earlier "
+    "releases do not expect",
+    {"3.6.0": False, "3.7.1": True},
+    before=True,
+    closes="a transactional producer outlives a lost connection between brokers",
+    source="KAFKA-16386 (3.7.1): GroupMetadataManager.maybeConvertOffsetCommitError",
+    trials=(Trial("consumer-group-and-its-clients", ("commit_can_be_sent_again",), variant="3.7.0"),),
+)
+OFFSETS_HAVE_ONE_PATH = version_flag(
+    "offsets_have_one_path",
+    "PR-5060 (1.1.1): offsets in ZooKeeper are at /consumers/…/offsets; in 1.1.0, at /consumers/…/offset",
+    {"1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="consumers of 0.8 find what they have committed",
+    source="https://github.com/apache/kafka/pull/5060 (1.1.1): ConsumerOffset.path",
+    trials=(Trial("consumer-group-in-zookeeper", ("offset_in_zookeeper_is_found",), variant="1.1.0"),),
+)
 REMOVAL_WAITS = candidate(
     "removal_waits",
     "a group's removal waits until its tombstones are in all in-sync replicas, as commits do",
@@ -544,6 +591,10 @@ OLD_RECORDS = grain_flag(
 )
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
+CLIENT_VARIANTS = VARIANTS | {"3.7.0": FLAGS.variant_of("3.7.0")}
+"""With a release that verifies transactions (KIP-890), before KAFKA-16386."""
+PATH_VARIANTS = VARIANTS | {"1.1.0": FLAGS.variant_of("1.1.0")}
+"""With the release that has another path for offsets in ZooKeeper (PR-5060)."""
 COMMIT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "3.2.3", "3.9.0")}
 """With the one that refuses commits by mistake (KAFKA-14201)."""
 COARSE = FLAGS.defaults

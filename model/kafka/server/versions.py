@@ -487,6 +487,367 @@ NODE_ID_FOLLOWS = version_flag(
     source="KAFKA-17077 (3.9.0): KafkaServer.startup",
     trials=(Trial("generated-ids-in-a-migration", ("broker_registers_under_its_id",), variant="3.7.0"),),
 )
+# What brokers answer.
+
+REQUESTS_KNOW_THE_TOPIC = version_flag(
+    "requests_know_the_topic",
+    "KAFKA-6796 (2.0.0): a broker without a replica answers Produce and Fetch with NOT_LEADER_FOR_PARTITION if the "
+    "topic exists; before, with UNKNOWN_TOPIC_OR_PARTITION",
+    {"2.0.0": True},
+    closes="a client is not told that a topic which exists does not",
+    source="KAFKA-6796 (2.0.0): ReplicaManager.getPartitionOrException",
+    trials=(
+        Trial(
+            "partition-and-its-clients",
+            ("existing_topic_is_known",),
+            variant="1.0",
+            flags={"epochs_know_the_topic": True},
+        ),
+    ),
+)
+EPOCHS_KNOW_THE_TOPIC = version_flag(
+    "epochs_know_the_topic",
+    "KAFKA-7347 (2.1.0): the same of OffsetsForLeaderEpoch",
+    {"2.1.0": True},
+    closes="a follower or consumer is not told that a topic which exists does not",
+    source="KAFKA-7347 (2.1.0): ReplicaManager.lastOffsetForLeaderEpoch",
+    trials=(Trial("partition-and-its-clients", ("existing_topic_is_known",), variant="2.0"),),
+)
+CONSUMERS_ARE_SENT_ON = version_flag(
+    "consumers_are_sent_on",
+    "KAFKA-10223 (2.6.0): a broker without a replica answers consumers with NOT_LEADER_OR_FOLLOWER; in 2.4 and 2.5 "
+    "with REPLICA_NOT_AVAILABLE, after which consumers that are not of Java do not ask again",
+    {"2.4.0": False, "2.6.0": True},
+    before=True,
+    closes="a consumer outlives the move of a replica",
+    source="KAFKA-10223 (2.6.0): ReplicaManager.getPartitionOrException",
+    trials=(Trial("partition-and-its-clients", ("consumer_is_sent_on",), variant="2.5"),),
+)
+LOST_REPLICAS_ARE_NO_FORMAT = version_flag(
+    "lost_replicas_are_no_format",
+    "KAFKA-5610 (0.11.0.1): a broker without a replica answers WriteTxnMarkers with UNKNOWN_TOPIC_OR_PARTITION; "
+    "before, with UNSUPPORTED_FOR_MESSAGE_FORMAT, after which the coordinator takes the marker for written",
+    {"0.11.0.0": False, "0.11.0.1": True},
+    before=True,
+    closes="a transaction ends at a partition whose leader has moved",
+    source="KAFKA-5610 (0.11.0.1): KafkaApis.handleWriteTxnMarkersRequest",
+    trials=(Trial("partition-and-its-clients", ("marker_is_asked_for_again",), variant="0.11.0.0"),),
+)
+COMPRESSION_IS_OF_A_LOG = version_flag(
+    "compression_is_of_a_log",
+    "KAFKA-7935 (2.2.0): a consumer of before 2.1 is told that zstd is unsupported where the topic has it; in 2.1 also "
+    "by a broker without a replica",
+    {"2.1.0": False, "2.2.0": True},
+    before=True,
+    closes="an earlier consumer outlives the move of a replica",
+    source="KAFKA-7935 (2.2.0): KafkaApis.handleFetchRequest: maybeConvertFetchedData",
+    trials=(Trial("partition-and-its-clients", ("compression_is_of_the_topic",), variant="2.1.0"),),
+)
+METADATA_LOOKS_AT_THE_LEADER = version_flag(
+    "metadata_looks_at_the_leader",
+    "KAFKA-10312 (2.7.0): Metadata has LEADER_NOT_AVAILABLE of a partition whose leader does not run; since 2.0.0, and "
+    "until then, LISTENER_NOT_FOUND",
+    {"2.0.0": False, "2.7.0": True},
+    before=True,
+    closes="a client is not told of a listener that is missing, as a broker is down",
+    source="KAFKA-10312 (2.7.0): MetadataCache.getPartitionMetadata",
+    trials=(Trial("partition-and-its-clients", ("lost_leader_is_no_lost_listener",), variant="2.5"),),
+)
+ISR_OUTLIVES_THE_LEADER = version_flag(
+    "isr_outlives_the_leader",
+    "KAFKA-8442 (2.4.0): Metadata has the ISR of a partition without a leader, too",
+    {"2.4.0": True},
+    closes="who describes a topic sees which replica may lead",
+    source="KAFKA-8442 (2.4.0): MetadataCache.getPartitionMetadata",
+    trials=(Trial("partition-and-its-clients", ("metadata_has_the_isr",), variant="2.3.1"),),
+)
+REPLICAS_HAVE_AN_ORDER = version_flag(
+    "replicas_have_an_order",
+    "KAFKA-5329 (0.11.0.0): UpdateMetadata and Metadata have replicas in the order of their assignment; before, a set "
+    "of them, which loses its order above four",
+    {"0.11.0.0": True},
+    closes="who describes a topic sees its preferred replica",
+    source="KAFKA-5329 (0.11.0.0): ControllerBrokerRequestBatch.addUpdateMetadataRequestForBrokers",
+    trials=(Trial("partition-and-its-clients", ("metadata_has_replicas_in_order",), variant="0.10.2"),),
+)
+FETCHES_HAVE_THE_STABLE_OFFSET = version_flag(
+    "fetches_have_the_stable_offset",
+    "KAFKA-7535 (2.0.1): an answer to Fetch has the last stable offset; in 2.0.0, -1",
+    {"2.0.0": False, "2.0.1": True},
+    before=True,
+    closes="a consumer of committed records knows its lag",
+    source="KAFKA-7535 (2.0.1): KafkaApis.handleFetchRequest",
+    trials=(Trial("partition-and-its-clients", ("fetch_has_the_stable_offset",), variant="2.0"),),
+)
+
+# What is accepted of a topic.
+
+TIMESTAMP_TYPES_ARE_READ_FIRST = version_flag(
+    "timestamp_types_are_read_first",
+    "KAFKA-6973 (2.0.0): message.timestamp.type of a topic is one that brokers know; before, any word was accepted",
+    {"2.0.0": True},
+    closes="brokers start with what clients have set",
+    source="KAFKA-6973 (2.0.0): LogConfig",
+    trials=(
+        Trial(
+            "requests-about-a-topic",
+            ("accepted_value_can_be_read",),
+            variant="1.0",
+            flags={"formats_are_read_first": True},
+        ),
+    ),
+)
+FORMATS_ARE_READ_FIRST = version_flag(
+    "formats_are_read_first",
+    "KAFKA-7409 (2.1.0): message.format.version of a topic is one that brokers know; before, any word was accepted",
+    {"2.1.0": True},
+    closes="brokers start with what clients have set",
+    source="KAFKA-7409 (2.1.0): LogConfig: ApiVersionValidator",
+    trials=(Trial("requests-about-a-topic", ("accepted_value_can_be_read",), variant="2.0"),),
+)
+SEGMENTS_LAST = version_flag(
+    "segments_last",
+    "KAFKA-6637 (2.0.0): segment.ms of a topic is 1 at least; before, 0 was accepted, by which segments are divided "
+    "that have a jitter",
+    {"2.0.0": True},
+    closes="records can be appended with what clients have set",
+    source="KAFKA-6637 (2.0.0): LogConfig: SegmentMsProp",
+    trials=(Trial("requests-about-a-topic", ("accepted_value_lets_records_in",), variant="1.0"),),
+)
+PARTITIONS_ARE_COUNTED = version_flag(
+    "partitions_are_counted",
+    "KAFKA-7864 (2.3.0): partitions of a new topic are numbered from 0; before, a client could choose other numbers",
+    {"2.3.0": True},
+    closes="clients find the partitions of a topic",
+    source="KAFKA-7864 (2.3.0): AdminZkClient.validateTopicCreate",
+    trials=(Trial("requests-about-a-topic", ("partitions_are_numbered_from_zero",), variant="2.0"),),
+)
+FAILED_CREATIONS_ARE_NAMED = version_flag(
+    "failed_creations_are_named",
+    "KAFKA-4032 (0.10.1.0): Metadata says why a topic is not created that is asked for; before, the request failed",
+    {"0.10.1.0": True},
+    closes="a client learns that there are too few brokers",
+    source="KAFKA-4032 (0.10.1.0): KafkaApis.createTopic",
+    trials=(Trial("requests-about-a-topic", ("creation_that_fails_says_why",), variant="0.10.0"),),
+)
+DISABLED_DELETIONS_ARE_REFUSED = version_flag(
+    "disabled_deletions_are_refused",
+    "KAFKA-5975, KIP-322 (2.1.0): DeleteTopics is refused while delete.topic.enable is off; before, the request "
+    "waited until its time was over",
+    {"2.1.0": True},
+    closes="a client learns that deletions are disabled",
+    source="KAFKA-5975 (2.1.0): KafkaApis.handleDeleteTopicsRequest",
+    trials=(Trial("requests-about-a-topic", ("disabled_deletion_is_refused",), variant="2.0"),),
+)
+ABSENT_TOPICS_HAVE_NO_VALUES = version_flag(
+    "absent_topics_have_no_values",
+    "KAFKA-6778 (2.0.0): DescribeConfigs of a topic that does not exist is refused; before, it had all defaults",
+    {"2.0.0": True},
+    closes="a client learns that a topic does not exist",
+    source="KAFKA-6778 (2.0.0): AdminManager.describeConfigs",
+    trials=(Trial("requests-about-a-topic", ("absent_topic_has_no_values",), variant="1.0"),),
+)
+APPENDS_FIND_DEFAULTS = version_flag(
+    "appends_find_defaults",
+    "KAFKA-9644 (2.6.0): what is appended to a list that a topic has no value of is appended to the default; in 2.3 "
+    "to 2.5, an error",
+    {"2.3.0": False, "2.6.0": True},
+    before=True,
+    closes="a list can be appended to that nobody has set",
+    source="KAFKA-9644 (2.6.0): AdminManager.prepareIncrementalConfigs",
+    trials=(Trial("requests-about-a-topic", ("list_can_be_appended_to",), variant="2.5"),),
+)
+NULLS_ARE_REFUSED = version_flag(
+    "nulls_are_refused",
+    "KAFKA-9695 (2.6.0): a value that is null is refused; before, a NullPointerException",
+    {"2.6.0": True},
+    closes="a client learns what is wrong with its request",
+    source="KAFKA-9695 (2.6.0): AdminManager.alterConfigs",
+    trials=(Trial("requests-about-a-topic", ("null_is_refused",), variant="2.5"),),
+)
+ABSENT_TOPICS_ARE_NAMED = version_flag(
+    "absent_topics_are_named",
+    "KAFKA-10033 (2.7.0): a value of a topic that does not exist is refused with UNKNOWN_TOPIC_OR_PARTITION; "
+    "before, with UNKNOWN_SERVER_ERROR",
+    {"2.7.0": True},
+    closes="a client learns that a topic does not exist",
+    source="KAFKA-10033 (2.7.0): AdminZkClient.validateTopicConfig",
+    trials=(Trial("requests-about-a-topic", ("absent_topic_is_not_altered",), variant="2.5"),),
+)
+
+# What parts of a broker do beside requests.
+
+THROTTLED_FETCHES_ARE_OF_LAGGARDS = version_flag(
+    "throttled_fetches_are_of_laggards",
+    "KAFKA-6937 (1.1.1): a fetch of a throttled partition that waits is answered while the quota of replication "
+    "is exceeded, if the follower is in sync; before, no one was",
+    {"0.10.1.0": False, "1.0.2": True, "1.1.0": False, "1.1.1": True},
+    before=True,
+    closes="a follower in sync does not wait for the quota",
+    source="KAFKA-6937 (1.1.1): DelayedFetch.tryComplete",
+    trials=(Trial("fetch-of-a-throttled-follower", ("follower_in_sync_is_answered",), variant="1.0"),),
+)
+FETCHES_FIT_THE_QUOTA = version_flag(
+    "fetches_fit_the_quota",
+    "KAFKA-9677 (2.5.0): a fetch of a consumer is not larger than its quota allows in the window; since 2.0 "
+    "(KIP-219), and until then, one that was got nothing, again and again",
+    {"2.0.0": False, "2.5.0": True},
+    before=True,
+    closes="a consumer with a small quota gets records",
+    source="KAFKA-9677 (2.5.0): KafkaApis.handleFetchRequest",
+    trials=(Trial("consumer-under-a-quota", ("consumer_gets_on",), variant="2.3.1"),),
+)
+FETCHES_TOUCH_SESSIONS = version_flag(
+    "fetches_touch_sessions",
+    "KAFKA-9137 (2.5.0): a fetch in a session counts as its use; before, only one that changes the number of its "
+    "partitions",
+    {"1.1.0": False, "2.5.0": True},
+    before=True,
+    closes="a session that is in use stays",
+    source="KAFKA-9137 (2.5.0): FetchManager.newContext",
+    trials=(Trial("cache-of-fetch-sessions", ("used_session_stays",), variant="2.3.1"),),
+)
+POOL_IS_EMPTIED_FIRST = version_flag(
+    "pool_is_emptied_first",
+    "KAFKA-13772 (3.2.0): when num.replica.fetchers changes, all threads are emptied before partitions are added; "
+    "since 1.1, and until then, one after another, amid which a thread could be missed",
+    {"1.1.0": False, "3.2.0": True},
+    before=True,
+    closes="partitions are divided among the threads that there are",
+    source="KAFKA-13772 (3.2.0): AbstractFetcherManager.resizeThreadPool",
+    trials=(Trial("fetchers-of-another-number", ("partitions_are_divided",), variant="2.8.2"),),
+)
+CONNECTIONS_END_WITH_THEIR_THREAD = version_flag(
+    "connections_end_with_their_thread",
+    "KAFKA-7576 (2.1.1): a fetcher that ends closes its connection; since 1.1 (KAFKA-6051), and until then, "
+    "another thread did, which fails while it polls",
+    {"1.1.0": False, "2.1.1": True},
+    before=True,
+    closes="a fetcher that ends leaves no connection",
+    source="KAFKA-7576 (2.1.1): ReplicaFetcherThread.initiateShutdown",
+    trials=(Trial("fetchers-of-another-number", ("ended_thread_has_no_connection",), variant="2.0"),),
+)
+FEATURES_OUTLIVE_SESSIONS = version_flag(
+    "features_outlive_sessions",
+    "KAFKA-14887 (3.4.1): the thread that reads features goes on when it cannot, as the session has ended; since "
+    "2.7, and until then, the broker ended",
+    {"2.7.0": False, "3.4.1": True},
+    before=True,
+    closes="a broker outlives the end of its session",
+    source="KAFKA-14887 (3.4.1): FinalizedFeatureChangeListener",
+    trials=(Trial("features-amid-a-session", ("broker_outlives_its_session",), variant="2.8.2"),),
+)
+STOPS_LEAVE_THE_FEATURE_THREAD = version_flag(
+    "stops_leave_the_feature_thread",
+    "KAFKA-13544 (2.8.2, 3.0.1): a stop does not wait for the thread that reads features; since 2.7, and until "
+    "then, it did, and the thread waited for the stop if it had begun it",
+    {"2.7.0": False, "2.8.2": True, "3.0.0": False, "3.0.1": True},
+    before=True,
+    closes="a broker that is to end ends",
+    source="KAFKA-13544 (2.8.2, 3.0.1): FinalizedFeatureChangeListener.close",
+    trials=(Trial("features-amid-a-session", ("broker_that_exits_ends",), variant="2.7"),),
+)
+UNSTARTED_PROCESSORS_END = version_flag(
+    "unstarted_processors_end",
+    "KAFKA-4428 (0.10.2.0): a stop does not wait for processors of the network that do not run yet",
+    {"0.10.2.0": True},
+    closes="a broker whose port is taken ends",
+    source="KAFKA-4428 (0.10.2.0): AbstractServerThread",
+    trials=(Trial("start-that-fails", ("failed_start_stops",), variant="0.10.1"),),
+)
+QUOTAS_END_WITH_THE_SERVER = version_flag(
+    "quotas_end_with_the_server",
+    "KAFKA-6164 (1.0.1): a stop ends the threads of quotas; before, KafkaApis did, which a start that fails has "
+    "not made",
+    {"1.0.1": True},
+    closes="the process of a broker ends whose start has failed",
+    source="KAFKA-6164 (1.0.1): KafkaServer.shutdown",
+    trials=(Trial("start-that-fails", ("stopped_server_has_no_threads",), variant="1.0"),),
+)
+EXPIRATION_OUTLIVES_A_RESTART = version_flag(
+    "expiration_outlives_a_restart",
+    "KAFKA-14990 (3.6.0): a broker that starts has producer.id.expiration.ms as it is set for all brokers; in 3.4 "
+    "and 3.5, as its file has it",
+    {"3.4.0": False, "3.6.0": True},
+    before=True,
+    closes="a dynamic configuration outlives a restart",
+    source="KAFKA-14990 (3.6.0): KafkaConfig.producerIdExpirationMs",
+    trials=(Trial("dynamic-producer-expiration", ("set_expiration_holds",), variant="3.4.0"),),
+)
+FAILED_AUTHENTICATIONS_LOOK_AGAIN = version_flag(
+    "failed_authentications_look_again",
+    "KAFKA-15823 (3.8.0): a broker whose request to the controller fails for its authentication looks for the "
+    "controller again; since 2.7, and until then, it asked the same broker again",
+    {"2.7.0": False, "3.8.0": True},
+    before=True,
+    closes="a leader finds a controller that has moved",
+    source="KAFKA-15823 (3.8.0): NodeToControllerRequestThread.handleResponse",
+    trials=(Trial("channel-to-the-controller", ("failed_sender_looks_again",), variant="3.7.0"),),
+)
+SENSORS_ARE_MADE_AT_THE_START = version_flag(
+    "sensors_are_made_at_the_start",
+    "KAFKA-14225 (3.3.2): the sensor of requests without a quota is made with its object; since 0.11, and until "
+    "then, as the first of them is counted, under a lock of the object",
+    {"0.11.0.0": False, "3.3.2": True},
+    before=True,
+    closes="a thread that counts a request and one that changes a quota end",
+    source="KAFKA-14225 (3.3.2): ClientRequestQuotaManager.exemptSensor",
+    trials=(Trial("quota-that-changes", ("quota_threads_end",), variant="2.8.2"),),
+)
+EMPTY_RESPONSES_KEEP_THE_EPOCH = version_flag(
+    "empty_responses_keep_the_epoch",
+    "KAFKA-15510 (3.7.0): a follower tells the epoch of its last record after a response without records, too; in "
+    "3.6, none",
+    {"3.6.0": False, "3.7.0": True},
+    before=True,
+    closes="a leader finds out at each fetch whether a log has diverged",
+    source="KAFKA-15510 (3.7.0): AbstractFetcherThread.processFetchRequest",
+    trials=(Trial("epochs-of-fetches", ("fetch_has_the_last_epoch",), variant="3.6.0"),),
+)
+MIGRATOR_CREATES_NO_CONTROLLER = version_flag(
+    "migrator_creates_no_controller",
+    "KAFKA-9267 (2.5.0): zookeeper-security-migration.sh leaves /controller out if it is not there; before, it "
+    "created it for good",
+    {"2.5.0": True},
+    closes="a broker can be elected after ACLs were set",
+    source="KAFKA-9267 (2.5.0): ZkSecurityMigrator.run",
+    trials=(Trial("tools-and-the-controller", ("broker_can_be_elected",), variant="2.3.1"),),
+)
+LISTS_HAVE_REPLICAS = version_flag(
+    "lists_have_replicas",
+    "KAFKA-5091 (0.11.0.0): kafka-reassign-partitions.sh refuses a list without replicas",
+    {"0.11.0.0": True},
+    closes="a partition keeps a replica",
+    source="KAFKA-5091 (0.11.0.0): ReassignPartitionsCommand.parseAndValidate",
+    trials=(Trial("tools-and-the-controller", ("partition_keeps_a_replica",), variant="0.10.2"),),
+)
+TOOLS_CHECK_TYPES = version_flag(
+    "tools_check_types",
+    "KAFKA-4914 (2.0.0): kafka-reassign-partitions.sh refuses words where ids are to be",
+    {"2.0.0": True},
+    closes="a broker that is elected can read what is written",
+    source="KAFKA-4914 (2.0.0): ReassignPartitionsCommand.parsePartitionReassignmentData",
+    trials=(Trial("tools-and-the-controller", ("controller_can_read_what_is_written",), variant="1.0"),),
+)
+VERIFICATIONS_ARE_IN_A_KNOWN_VERSION = version_flag(
+    "verifications_are_in_a_known_version",
+    "KAFKA-16992 (3.7.1, 3.8.0): a leader asks for the verification of a transaction in a version that the "
+    "coordinator knows; since 3.6, and until then, in its own latest one",
+    {"3.6.0": False, "3.7.1": True},
+    before=True,
+    closes="transactional producers outlive an upgrade",
+    source="KAFKA-16992 (3.8.0): NetworkUtils.buildNetworkClient",
+    trials=(Trial("transactions-amid-an-upgrade", ("transaction_outlives_an_upgrade",), variant="3.7.0"),),
+)
+LOST_REPLICAS_END_FETCHES = version_flag(
+    "lost_replicas_end_fetches",
+    "KAFKA-9171 (2.4.0): a fetch that waits is answered when its replica is gone; before, that failed the request "
+    "which looked at it",
+    {"2.4.0": True},
+    closes="a request does not fail by a fetch of a tool",
+    source="KAFKA-9171 (2.4.0): DelayedFetch.tryComplete",
+    trials=(Trial("fetch-to-debug-a-replica", ("request_outlives_a_fetch",), variant="2.3.1"),),
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "
@@ -507,6 +868,12 @@ FOLLOWER_FETCH_VARIANTS = {release: VARIANTS[release] for release in ("2.8.2", "
 """Those whose consumers fetch from followers (KIP-392, 2.4.0)."""
 LOCK_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases on both sides of the change of how fetches are answered (KAFKA-7697)."""
+EXPIRATION_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.4.0")}
+"""Those in which producer.id.expiration.ms may be changed while a broker runs (KIP-854)."""
+EPOCH_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
+"""With the release whose followers forget an epoch (KAFKA-15510)."""
+ANSWER_VARIANTS = VARIANTS | {"2.1.0": FLAGS.variant_of("2.1.0")}
+"""With the release that confuses a missing log with a compression (KAFKA-7935)."""
 KRAFT_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.6.0")}
 """Those whose brokers run in KRaft mode; with several log directories since 3.7.0 (KIP-858)."""
 MIGRATING_VARIANTS = {

@@ -362,11 +362,11 @@ class Broker:
     mode, and registered with KRaft) or "kraft"; None if nothing shows it. `set_aside` are the directories of logs that
     were renamed, to -stray, or to -delete before they are removed, and of copies to another log directory, -future.
     `twice` has the log directories of each partition's directory that is in more than one of them. `foreign` are the
-    paths of log directories of another cluster, which are not looked at: the broker is down, and does not start with
-    them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as a log does
-    that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known. `replicas`
-    are those that it has in memory, None for one of which no controller has told it since it started. `settings` are
-    what it uses where topics have none, None if it does not say.
+    paths of log directories of another cluster or broker, which are not looked at: the broker is down, and does not
+    start with them. `agreeing` are the topics and partitions of which it answered a fetch by the topic id in `cache` as
+    a log does that has the id in memory, or none; `refusing` those whose logs have another one. Others are not known.
+    `replicas` are those that it has in memory, None for one of which no controller has told it since it started.
+    `settings` are what it uses where topics have none, None if it does not say.
     """
 
     id: int
@@ -402,7 +402,7 @@ class Broker:
 
     @property
     def unread(self) -> list[str]:
-        """The log directories whose files were not read, though others were, or are of another cluster."""
+        """The log directories whose files were not read, though others were, or are of others."""
         known = any(root.is_read for root in self.roots)
         unread = {root.path for root in self.roots if not root.is_read and (root.is_offline or known)}
         return [root.path for root in self.roots if root.path in unread | self.foreign]
@@ -809,20 +809,21 @@ def _with_named(
 
 
 def _without_foreign(brokers: Mapping[int, Broker], cluster: JsonNode) -> dict[int, Broker]:
-    """Return the brokers without the directories that are of another cluster.
+    """Return the brokers without the directories that are of another cluster, or of another broker where one is down.
 
     Which cluster is this one is shown by /cluster/id, if some log directory has it, too. A broker that runs has read
-    meta.properties as it started: what is on such a disk is not what it serves here.
+    meta.properties as it started: what is on a disk of another cluster is not what it serves here. One that is down
+    does not start with a disk of another broker.
     """
     own = None if cluster.missing else cluster.text()
-    if own is None or not any(root.cluster_id == own for broker in brokers.values() for root in broker.roots):
-        return dict(brokers)
+    is_shown = own is not None and any(root.cluster_id == own for broker in brokers.values() for root in broker.roots)
     found = {}
     for number, broker in brokers.items():
-        foreign = frozenset(root.path for root in broker.roots if root.cluster_id not in (None, own))
-        is_whole = len(foreign) == len(broker.roots)
-        kept = {n: log for n, log in broker.directories.items() if log.root not in foreign and not is_whole}
-        found[number] = evolve(broker, directories=kept, foreign=foreign) if foreign else broker
+        others = {root.path for root in broker.roots if is_shown and root.cluster_id not in (None, own)}
+        others |= {root.path for root in broker.roots if not broker.alive and root.broker_id not in (None, number)}
+        is_whole = len(others) == len(broker.roots)
+        kept = {n: log for n, log in broker.directories.items() if log.root not in others and not is_whole}
+        found[number] = evolve(broker, directories=kept, foreign=frozenset(others)) if others else broker
     return found
 
 

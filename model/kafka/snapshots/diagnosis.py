@@ -90,7 +90,7 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
     replica, so that not all of them missed it.
     """
     hosts: dict[str, set[int]] = {}
-    for broker in capture.brokers.values():
+    for broker in (one for one in capture.brokers.values() if one.id not in strangers(capture)):
         aside = [name.rpartition(".")[0] for name in broker.set_aside if name.endswith("-stray")]
         for name in [*broker.directories, *(aside if capture.image else ())]:
             hosts.setdefault(name.rpartition("-")[0], set()).add(broker.id)
@@ -110,6 +110,26 @@ def lost_topics(capture: Capture) -> tuple[str, ...]:
         is_backup = not capture.is_kraft and is_on_several and is_shown
         is_enough = is_enough or is_backup or (is_another and capture.cluster_id is not None)
     return tuple(found) if found and is_enough and not capture.patterns else ()
+
+
+@kept_by_capture
+def strangers(capture: Capture) -> frozenset[int]:
+    """Return the running brokers that may be of another cluster, as zookeeper.connect has lost its chroot.
+
+    They are replicas of nothing, and their logs of topics that exist have other ids. Where a replica has a log of an
+    earlier topic, too, the topics were created again.
+
+    Kafka: KafkaServer.getOrGenerateClusterId: without meta.properties a broker takes the cluster id that it finds.
+    """
+    used = {b for topic in capture.topics.values() for replicas in topic.partitions.values() for b in replicas}
+    others, own = set[int](), set[int]()
+    for broker in (one for one in capture.brokers.values() if one.alive and one.seen):
+        for name, log in broker.directories.items():
+            topic = capture.topics.get(name.rpartition("-")[0])
+            if topic is not None and None not in (topic.topic_id, log.topic_id):
+                (own if log.topic_id == topic.topic_id else others).add(broker.id)
+    found = others - own - used
+    return frozenset(found) if found == others else frozenset()
 
 
 def topics_created_again(capture: Capture) -> tuple[str, ...]:
@@ -207,7 +227,7 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
         )
     found += [
         f"What is in {listed([printable(path, 200) for path in broker.unread])} of broker {broker.id} was not read"
-        f"{', or is of another cluster' * bool(broker.foreign)}."
+        f"{', or is of another cluster or broker' * bool(broker.foreign)}."
         for broker in capture.hosts
         if broker.seen and broker.unread
     ]
@@ -406,7 +426,8 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
 
     Its log has had the topic's id or an earlier one, so that the file was removed while the broker ran: since 3.0 a log
     gets its id with the first LeaderAndIsr request, in 2.8 at the latest when a controller takes over, as it has if its
-    epoch is above that of the state, which changes when a member restarts. If the broker was asked, it is known.
+    epoch is above that of the state, which changes when a member restarts. If the broker was asked, it is known. A
+    broker that has logs of several topics and no file at all speaks a protocol before 2.8, with which it keeps none.
     """
     if (agrees := agrees_in_memory(capture, topic, partition, broker)) is not None:
         return not agrees and holds_another_id(capture, topic, partition, broker)
@@ -416,7 +437,18 @@ def may_hold_another_id(capture: Capture, topic: Topic, partition: int, broker: 
     if topic.topic_id is None or has_first_id(capture, topic) or not has_topic_ids(capture.version):
         return False
     was_sent = assigns_ids_at_once(capture.version) or capture.controller_epoch > state.controller_epoch
-    return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen
+    return was_sent and capture.brokers[broker].alive and capture.brokers[broker].seen and keeps_ids(capture, broker)
+
+
+def keeps_ids(capture: Capture, broker: int) -> bool:
+    """Whether a broker may keep topic ids: not if it has logs of several topics, and no id of one.
+
+    During an upgrade, inter.broker.protocol.version is raised one broker after the other.
+
+    Kafka: KafkaConfig.usesTopicId; Log's keepPartitionMetadataFile: without it the file is deleted as a log is loaded.
+    """
+    logs = capture.brokers[broker].directories
+    return len({name.rpartition("-")[0] for name in logs}) < 2 or any(log.topic_id for log in logs.values())
 
 
 def agrees_in_memory(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
@@ -612,23 +644,28 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     found = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
     logs = {b: log for b, log in found.items() if log.end != 0}  # an empty log is of any topic
     ahead = epochs_ahead(capture, topic, number, logs)
-    if any(log.topic_id not in (None, topic.topic_id) for log in logs.values()):
+    ids = {log.topic_id for log in logs.values()} - {None}
+    if not ids <= {topic.topic_id} and not has_lost_id(capture, topic, ids):
         return False
     others = [log.first_batch for b, log in logs.items() if b not in ahead and log.first_batch is not None]
     return bool(ahead) and (ahead.keys() >= logs.keys() or any(logs[b].first_batch in others for b in ahead))
 
 
 def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
-    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic.
-
-    A znode that was changed since its creation, and has no id, may have lost the one of the logs.
-    """
+    """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic."""
     found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
     logs = [log for log in found if log is not None]
     is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
     ids = {log.topic_id for log in logs} - {None}
-    has_lost_it = topic.topic_id is None and len(ids) == 1 and not is_as_created(topic)
-    return is_used and (has_lost_it or ids <= {topic.topic_id})
+    return is_used and (has_lost_id(capture, topic, ids) or ids <= {topic.topic_id})
+
+
+def has_lost_id(capture: Capture, named: Topic, ids: Collection[str | None]) -> bool:
+    """Whether a topic's znode may have lost the id of the logs.
+
+    It has none, and was changed since its creation; or the controller sends that of the logs.
+    """
+    return named.topic_id is None and len(ids) == 1 and (not is_as_created(named) or sent_id(capture, named) in ids)
 
 
 def later_than_deletion(capture: Capture, topic: Topic) -> str:

@@ -133,7 +133,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
 
     What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. What
     a follower has of the leader's own epoch, the leader's log had, too. A replica truncates what differs from the
-    leader's log, also that of a leader that is only going to be elected.
+    leader's log, also that of a leader that is only going to be elected, unless an epoch was given twice.
 
     Source: kafka.server.AbstractFetcherThread.truncateToEpochEndOffsets.
     """
@@ -146,6 +146,8 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
     for broker in topic.partitions.get(partition, ()):
         log = capture.directory(broker, topic.name, partition)
         if broker in {chosen, *found} or log is None or not capture.brokers[broker].seen:
+            continue
+        if keeps_difference(log, leader):
             continue
         later = _committed_after(log, leader, state.leader_epoch)
         if later is not None:
@@ -184,13 +186,13 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
     """Return the brokers that are no replicas, and have records that no replica has, with what shows it.
 
     So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment. A log that is left
-    over from an earlier assignment has nothing but what the leader has, or has deleted.
+    over from an earlier assignment has nothing but what the leader has, or has deleted: no leader epoch of the topic
+    above ZooKeeper's, whatever the replicas have that were not seen.
     """
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
-    if state is None or topic.name in capture.deleting:
+    if state is None or topic.name in capture.deleting or not replicas:
         return {}
-    if not replicas or not all(capture.shows(b, topic.name, partition) for b in replicas):
-        return {}
+    are_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
     logs = [log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None]
     others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
     same, found = same_disks(capture, topic, partition), dict[int, str]()
@@ -199,7 +201,10 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
         is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
         if log is None or is_other or log.is_empty is not False or broker.id in same:
             continue
-        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted)
+        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted) if are_shown else ""
+        last = max((epoch for epoch, _ in log.leader_epochs or ()), default=-1)
+        if not are_shown and log.topic_id is not None and log.topic_id == topic.topic_id and last > state.leader_epoch:
+            fact = f"its log has leader epoch {last}, and ZooKeeper {state.leader_epoch}"
         if fact:
             found[broker.id] = fact
     return found
@@ -237,6 +242,51 @@ def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
     return min((start for epoch, start in leader.leader_epochs or () if epoch > last), default=None)
 
 
+def epochs_given_twice(one: Directory, other: Directory) -> dict[int, list[str]]:
+    """Return the leader epochs that two logs have with different start offsets, with these: each had two leaders.
+
+    So it is where ZooKeeper was restored from a backup, or a machine was cloned. Of the first epoch of a checkpoint
+    nothing is known: a deletion of records moves its start. A cleaner moves them all.
+    """
+    if one.is_compacted or other.is_compacted:
+        return {}
+    mine, its = (dict((log.leader_epochs or ())[1:]) for log in (one, other))
+    shared = sorted(mine.keys() & its.keys())
+    return {e: [str(start) for start in sorted((mine[e], its[e]))] for e in shared if mine[e] != its[e]}
+
+
+def truncation_offset(log: Directory, leader: Directory) -> int | None:
+    """Return the offset to which a follower truncates its log, by leader epochs; None if they do not decide.
+
+    It asks where the leader's records of its own last epoch end, and again after each truncation to an epoch that only
+    the leader has. Where the leader has no later epoch, its log is taken to end after the follower's.
+
+    Kafka: AbstractFetcherThread.getOffsetTruncationState; LeaderEpochFileCache.endOffsetFor.
+    """
+    own, has, end = dict(log.leader_epochs or ()), dict(leader.leader_epochs or ()), log.least_end
+    while own:
+        asked = max(own)
+        later = [start for epoch, start in has.items() if epoch > asked]
+        if not later and asked not in has:
+            return None  # a leader epoch that the leader never had: OFFSET_OUT_OF_RANGE
+        answered = asked if asked in has else max((epoch for epoch in has if epoch < asked), default=asked)
+        end = min([end, *(start for epoch, start in own.items() if epoch > answered)])
+        if answered in own:
+            return min([end, *later, *([] if leader.end is None else [leader.end])])
+        own = {epoch: start for epoch, start in own.items() if epoch < answered}
+    return None
+
+
+def keeps_difference(log: Directory, leader: Directory) -> bool:
+    """Whether a follower may keep records that differ from the leader's, as an epoch was given twice.
+
+    It joins the ISR with them: seen on 2.5.0, 2.8.2 and 3.9.0.
+    """
+    starts = [int(starts[0]) for starts in epochs_given_twice(log, leader).values()]
+    kept = truncation_offset(log, leader)
+    return bool(starts) and kept is not None and min(starts) < kept
+
+
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
     """Whether the first batches of two logs show that they are not copies: at one offset they have different headers.
 
@@ -251,6 +301,8 @@ def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool
 def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> LogComparison:
     if differs is not None:
         return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
+    for epoch, starts in epochs_given_twice(one, other).items():
+        return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
     return LogComparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
@@ -458,6 +510,7 @@ def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collectio
 def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
     """Whether two logs are of different lineages; of diverged ones, no ISR member truncates its own."""
     if compared.relation is Relation.DIVERGED:
+        in_isr = in_isr or keeps_difference(one, other) or keeps_difference(other, one)
         return in_isr or begin_apart(one, other, is_compacted=is_compacted)
     return compared.relation is Relation.UNRELATED
 
@@ -628,8 +681,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
 
     The first that starts leads, and the others truncate their logs. So are old copies that were brought back, without
     the last leader epoch (seen on 2.8.2 and 3.9.0); and logs that lost their end with the power, where one was not
-    closed. A member may also lack what was not committed: then the other one is as good. None are returned if nothing
-    shows which one has most (`unordered_members`).
+    closed, or that ended before what was committed. A member may also lack what was not committed: then the other one
+    is as good. None are returned if nothing shows which one has most (`unordered_members`).
     """
     state = topic.states.get(partition)
     if (
@@ -648,7 +701,8 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     best, are_closed = latest_logs(logs, topic), all(map(was_closed, logs.values()))
     for b, log in logs.items():
         later = [other for other in best if ends_after(logs[other], log, topic)]
-        if later and (logs[later[0]].leader_epochs != log.leader_epochs or not are_closed):
+        is_older = later and logs[later[0]].leader_epochs != log.leader_epochs
+        if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
     return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
 

@@ -1367,6 +1367,127 @@ WRAPPER_HAS_THE_FORMAT_WITHIN = version_flag(
     ),
 )
 
+DIRECTORIES_STOP_EACH = version_flag(
+    "directories_stop_each",
+    "KAFKA-10723 (2.8.0): a stop finishes each log directory, whatever has become of others; before, it ended at "
+    "the first error",
+    {"2.8.0": True},
+    closes="a start does not recover logs that were closed",
+    source="KAFKA-10723 (2.8.0): LogManager.shutdown",
+    trials=(Trial("log-stop-of-two-directories", ("closed_directory_is_clean",), variant="2.7"),),
+)
+DELETED_LOGS_HAVE_NO_TASK = version_flag(
+    "deleted_logs_have_no_task",
+    "KAFKA-8448, KAFKA-9265 (2.4.0): a log that is deleted ends its task; since 0.11, and until then, the "
+    "scheduler kept it, and so the log in memory",
+    {"0.11.0.0": False, "2.4.0": True},
+    before=True,
+    closes="a log that is deleted is forgotten",
+    source="KAFKA-8448, KAFKA-9265 (2.4.0): Log.delete",
+    trials=(Trial("log-and-its-task", ("deleted_log_has_no_task",), variant="2.3.1"),),
+)
+OFFSETS_OF_A_BATCH_ARE_COUNTED = version_flag(
+    "offsets_of_a_batch_are_counted",
+    "KAFKA-6554 (1.1.0): a batch whose records are not as many as its offsets is refused",
+    {"1.1.0": True},
+    closes="consumers get past each batch",
+    source="KAFKA-6554 (1.1.0): LogValidator.validateBatch",
+    trials=(Trial("log-received-batches", ("batch_has_a_record_for_each_offset",), variant="1.0"),),
+)
+OLD_BATCHES_MAY_HAVE_GAPS = version_flag(
+    "old_batches_may_have_gaps",
+    "KAFKA-9669 (2.5.1): a batch of format v1 may have gaps among its offsets; in 2.4 and 2.5.0 it was refused",
+    {"2.4.0": False, "2.5.1": True},
+    before=True,
+    closes="earlier producers can write",
+    source="KAFKA-9669 (2.5.1): LogValidator.validateOffset",
+    trials=(Trial("log-received-batches", ("earlier_batch_is_accepted",), variant="2.5"),),
+)
+ZSTD_WAITS_FOR_THE_PROTOCOL = version_flag(
+    "zstd_waits_for_the_protocol",
+    "KAFKA-7920 (2.2.0): a batch in zstd is refused until the inter-broker protocol is 2.1; in 2.1, followers of "
+    "earlier releases could not fetch it",
+    {"2.1.0": False, "2.2.0": True},
+    before=True,
+    closes="followers can fetch what is appended amid an upgrade",
+    source="KAFKA-7920 (2.2.0): LogValidator",
+    trials=(Trial("log-received-batches", ("followers_know_the_compression",), variant="2.1.0"),),
+)
+OLD_ZSTD_IS_ANSWERED = version_flag(
+    "old_zstd_is_answered",
+    "KAFKA-7549 (2.1.1): an earlier request with a batch in zstd gets an error; in 2.1.0 its connection was closed",
+    {"2.1.0": False, "2.1.1": True},
+    before=True,
+    closes="a producer learns why it is refused",
+    source="KAFKA-7549 (2.1.1): KafkaApis.handleProduceRequest",
+    trials=(Trial("log-received-batches", ("refused_producer_is_answered",), variant="2.1.0"),),
+)
+HEADERS_ARE_READ_WHOLE = version_flag(
+    "headers_are_read_whole",
+    "KAFKA-4576 (0.10.2.0): a read that gives a part of a header goes on; before, that was taken for the end of "
+    "the file",
+    {"0.10.2.0": True},
+    closes="all batches of a file are read",
+    source="KAFKA-4576 (0.10.2.0): FileLogInputStream.nextBatch",
+    trials=(Trial("log-file-that-is-read", ("file_is_read_to_its_end",), variant="0.10.1"),),
+)
+POSITIONS_DO_NOT_OVERFLOW = version_flag(
+    "positions_do_not_overflow",
+    "KAFKA-6292 (1.1.1): the position of the next header is compared without an overflow; before, one beyond 2 "
+    "GiB was before the end of the file",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="a file of any size that a segment may have can be read",
+    source="KAFKA-6292 (1.1.1): FileLogInputStream.nextBatch",
+    trials=(Trial("log-file-that-is-read", ("reading_does_not_fail",), variant="1.0"),),
+)
+FULL_MAPS_ARE_SEARCHED_ONCE = version_flag(
+    "full_maps_are_searched_once",
+    "KAFKA-3682 (0.10.1.0): a lookup in a full map of the cleaner ends after each slot; before, at an index that "
+    "overflows",
+    {"0.10.1.0": True},
+    closes="the cleaner outlives a full map",
+    source="KAFKA-3682 (0.10.1.0): SkimpyOffsetMap.get",
+    trials=(Trial("log-full-map", ("lookup_in_a_map_ends",), variant="0.10.0"),),
+)
+
+HEADERS_ARE_LEFT_OUT = version_flag(
+    "headers_are_left_out",
+    "KAFKA-6739 (1.1.1): headers of records are left out as they are converted for a consumer of before 0.11; before, "
+    "its fetch failed",
+    {"1.0.2": True, "1.1.0": False, "1.1.1": True},
+    closes="an earlier consumer reads records with headers",
+    source="KAFKA-6739 (1.1.1): RecordsUtil.downConvert",
+    trials=(Trial("log-converted-batches", ("headers_are_left_out",), variant="1.0"),),
+)
+OLD_BATCHES_GET_ROOM = version_flag(
+    "old_batches_get_room",
+    "KAFKA-8570 (2.2.2, 2.3.1): the buffer of a conversion grows for a batch that stays as it is, too; before, such a "
+    "batch was taken to come before all that are converted",
+    {"2.2.2": True, "2.3.0": False, "2.3.1": True},
+    closes="an earlier consumer reads batches in whatever order their formats are",
+    source="KAFKA-8570 (2.2.2, 2.3.1): RecordsUtil.downConvert",
+    trials=(Trial("log-converted-batches", ("converted_batches_have_room",), variant="2.0"),),
+)
+
+CHECKPOINTS_FOLLOW_THE_START = version_flag(
+    "checkpoints_follow_the_start",
+    "KAFKA-6266 (2.4.1, 2.6.0): the cleaner corrects a checkpoint before the start of a log as it looks at it; "
+    "before, as it cleans the log, and it complained each time until then",
+    {"2.4.1": True, "2.5.0": False, "2.6.0": True},
+    closes="a checkpoint of the cleaner is within its log",
+    source="KAFKA-6266 (2.4.1, 2.6.0): LogCleanerManager.grabFilthiestCompactedLog",
+    trials=(Trial("log-cleaner-checkpoint", ("wrong_checkpoint_is_corrected",), variant="2.3.1"),),
+)
+ADDED_INDEXES_ARE_TRIMMED = version_flag(
+    "added_indexes_are_trimmed",
+    "KAFKA-4734 (0.10.2.0): a time index that a start adds to a segment of an earlier release has no room for "
+    "entries; in 0.10.1, as much as that of the active segment",
+    {"0.10.2.0": True},
+    closes="indexes of closed segments are small",
+    source="KAFKA-4734 (0.10.2.0): Log.loadSegments",
+    trials=(Trial("log-added-time-indexes", ("closed_segment_has_a_small_index",), variant="0.10.1"),),
+)
+
 # Fixes that no release has.
 
 LATER_SEGMENTS_ARE_SEARCHED = candidate(
@@ -1429,6 +1550,8 @@ FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
+BATCH_VARIANTS = VARIANTS | {"2.1.0": FLAGS.variant_of("2.1.0")}
+"""With the first release that knows zstd (KAFKA-7549, KAFKA-7920)."""
 FORMAT_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases whose leaders know their epochs in any message format (KAFKA-7601, KAFKA-7897)."""
 ANSWER_VARIANTS = {release: FLAGS.variant_of(release) for release in ("2.8.2", "2.1.0", "2.2.0", "3.9.0", "3.9.1")}

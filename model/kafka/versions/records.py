@@ -19,6 +19,16 @@ DEFAULTS_START_ELECTIONS = version_flag(
     source="KAFKA-6526 (2.0.0): DynamicLogConfig.reconfigure",
     trials=(Trial("unclean-elections-allowed", ("allowed_election_is_held",)),),
 )
+DEFAULTS_HOLD_BEFORE_ELECTIONS = version_flag(
+    "defaults_hold_before_elections",
+    "KAFKA-7976 (2.2.0): a broker has its new configuration before the controller in it is told that unclean elections "
+    "are allowed for all topics; in 2.0 and 2.1, after that, so that it could elect by the one of before",
+    {"2.0.0": False, "2.2.0": True},
+    before=True,
+    closes="a partition without a leader gets one as unclean elections are allowed",
+    source="KAFKA-7976 (2.2.0): DynamicBrokerConfig.addReconfigurables",
+    trials=(Trial("unclean-elections-allowed", ("allowed_election_is_held",)),),
+)
 TOPICS_START_ELECTIONS = version_flag(
     "topics_start_elections",
     "KAFKA-6835 (2.1.0): the controller elects as unclean elections are allowed for a topic; before, it did not hear "

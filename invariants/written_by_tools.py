@@ -1,0 +1,55 @@
+"""Properties of what tools write into ZooKeeper."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.server.written_by_tools import AskedList, ToolsAndController
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+
+
+@when_quiescent(
+    symptom="a cluster has no controller, after zookeeper-security-migration.sh was run",
+    log="none: ZooKeeper has /controller without a session (ephemeralOwner = 0x0)",
+)
+def broker_can_be_elected(tools: ToolsAndController) -> bool:
+    """A broker is the controller, whatever tools have written."""
+    return tools.has_controller
+
+
+@always(symptom="no broker can be the controller, after a reassignment was asked for", log="none")
+def controller_can_read_what_is_written(tools: ToolsAndController) -> bool:
+    """A broker that is elected can read what tools have written."""
+    return not tools.cannot_begin
+
+
+@always(symptom="a partition is gone, after it was reassigned", log="none: kafka-topics.sh --describe shows no replica")
+def partition_keeps_a_replica(tools: ToolsAndController) -> bool:
+    """A partition is reassigned to one broker at least."""
+    return not tools.has_no_replica
+
+
+@step(symptom="there are two controllers, or one that nobody has elected", log="none")
+def controller_is_elected_alone(before: ToolsAndController, after: ToolsAndController) -> bool:
+    """A broker is elected where /controller is not there, and a session ends alone."""
+    premise(before.has_controller != after.has_controller)
+    return not before.is_blocked and not after.is_blocked and before.written is after.written
+
+
+@step(symptom="a reassignment is forgotten", log="none")
+def reassignment_is_written_and_done(before: ToolsAndController, after: ToolsAndController) -> bool:
+    """A reassignment is written where there is none, and done by the controller."""
+    premise(before.written is not after.written)
+    is_new = before.written is AskedList.NOTHING and not after.has_no_replica
+    return is_new or (after.written is AskedList.NOTHING and before.has_controller)
+
+
+@when_quiescent(symptom="a reassignment does not begin", log="none")
+def list_is_reassigned(tools: ToolsAndController) -> bool:
+    """A list of replicas that is written is reassigned."""
+    premise(tools.has_controller)
+    return tools.written is not AskedList.LIST
+
+
+@reachable()
+def list_waits_for_a_controller(tools: ToolsAndController) -> bool:
+    """A reassignment is written while there is no controller."""
+    return tools.written is AskedList.LIST and not tools.has_controller
