@@ -152,12 +152,14 @@ class Catalogue:
 
     def _removals(self) -> Iterator[Procedure]:
         """Yield restarts with files or directories removed meanwhile, broker by broker and for all in turn."""
-        other_ids = [topic for topic in self.topics if self._ids(topic) and not self._lost_id(topic)]
-        if len(other_ids) > 1:
-            yield from self._removals_of_files(other_ids)
+        together = [topic for topic in self.topics if self._ids(topic)]
+        if len(together) < 2 or all(map(self._lost_id, together)):  # ids that all are lost can be written
+            together = []
+        else:
+            yield from self._removals_of_files(together)
         for topic in self.topics:
             is_left = topic.name in self.capture.topics and topic.name not in self.capture.deleting
-            if is_left and (len(other_ids) <= MOST_SINGLY or topic not in other_ids):
+            if is_left and (len(together) <= MOST_SINGLY or topic not in together):
                 yield from self._removals_of_files([topic])
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
             begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
