@@ -30,6 +30,8 @@ CARRIED_OUT = tuple(
         ("mixed-ids", OLDER, ("topic-ids-mixed",), (WITHOUT_FILES,)),
         ("mixed-ids", NEWER, ("fetch-by-id-refused-mixed-topic-ids",), (WITHOUT_FILES,)),
         ("mixed-ids-of-a-partition", SINCE_3, ("leader-refuses-mixed-topic-ids",), (WRITE_ID, FAIL_OVER, MOVE)),
+        ("many-topics", OLDER, ("leader-refuses-mixed-topic-ids", "topic-ids-mixed"), (f"{WITHOUT_FILES}-of-topics",)),
+        ("many-topics", SINCE_3, ("leader-refuses-topic-id", "fetch-by-id-refused"), ("write-topic-ids", FAIL_OVER)),
         ("minted-while-down", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("minted-while-down", SINCE_3, ("fetch-by-id-refused",), (WRITE_ID, FAIL_OVER)),
         ("another-id-while-down", ENDS, ("down-broker-has-another-id",), (WITHOUT_FILES,)),

@@ -86,6 +86,7 @@ from kwalk.model.kafka.snapshots.procedures import (
     REPLACE_DISK,
     START_BROKER,
     START_EMPTY,
+    WITHOUT_FILES,
     Catalogue,
 )
 from kwalk.model.kafka.snapshots.snapshot import reading_of
@@ -149,7 +150,7 @@ PHRASES = {
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
-WITH_OWN_DISK = ("restart-without-metadata-files ", "move-directories", "put-back ", ELECT_AFTER)
+WITH_OWN_DISK = (WITHOUT_FILES, "move-directories", "put-back ", ELECT_AFTER)
 """How the names of steps begin that change something on the disk of a broker, and start it."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""

@@ -119,6 +119,19 @@ def test_files_are_removed_and_directories_moved_while_the_broker_is_stopped(tmp
     ]
 
 
+def test_metadata_files_of_several_topics_are_removed_on_one_broker_after_the_other(tmp_path):
+    lab = FakeLab(tmp_path)
+    names = ("t-0/partition.metadata", "u-0/partition.metadata", "v-0/partition.metadata")
+    for path in (lab.brokers[number].data / name for number in (1, 2, 3) for name in names):
+        path.parent.mkdir()
+        path.write_text("x")
+    commands = [f"rm -f {name}   # in each LOG_DIR" for name in names[:2]]
+    carry_out(lab, procedure("restart-without-metadata-files-of-topics 1,3 t u", "stop", *commands, "start"))
+    assert lab.done == [("stop", 1), ("start", 1), ("stop", 3), ("start", 3)]
+    left = [[name for name in names if (lab.brokers[number].data / name).exists()] for number in (1, 2, 3)]
+    assert left == [["v-0/partition.metadata"], list(names), ["v-0/partition.metadata"]]
+
+
 def test_directories_of_several_brokers_are_moved_while_all_are_stopped(tmp_path):
     lab = FakeLab(tmp_path)
     for number in (1, 2):

@@ -12,6 +12,8 @@ import pstats
 from random import Random
 from typing import Any
 
+import pytest
+
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.search.analyses.recovery import plan_recovery
@@ -20,10 +22,10 @@ from tests.snapshots.test_combined_damages import cluster, log
 PARTITIONS = 4
 
 
-def large(topics: int, damaged: int, brokers: int = 12) -> dict[str, Any]:
+def large(topics: int, damaged: int, brokers: int = 12, release: str = "3.4.1") -> dict[str, Any]:
     """A cluster in which old clients have erased the ids of some topics, and the controller has minted others."""
     ids = {f"topic-{number:04}": f"{number:04}{'A' * 17}g" for number in range(topics)}
-    snapshot, random = cluster("3.4.1", ids=ids, brokers=brokers), Random(1)
+    snapshot, random = cluster(release, ids=ids, brokers=brokers), Random(1)
     for broker in snapshot["brokers"].values():
         broker["dirs"] = {}
     for number, (name, identity) in enumerate(ids.items()):
@@ -64,3 +66,30 @@ def test_topics_of_one_situation_have_one_plan_however_many_they_are() -> None:
         topics = " ".join(f"topic-{number:04}" for number in range(count))
         assert names == [f"write-topic-ids {topics}", "fail-over"]
     assert many.visited <= 4 * few.visited
+
+
+def with_new_ids_of_added_partitions(snapshot: dict[str, Any], topics: int) -> dict[str, Any]:
+    """The cluster if the logs of the last partition of some topics have the id that was minted, as in 2.8."""
+    for broker in snapshot["brokers"].values():
+        for name in broker["dirs"]:
+            topic, _, number = name.rpartition("-")
+            if int(number) == PARTITIONS - 1 and topic < f"topic-{topics:04}":
+                broker["dirs"][name] = log(snapshot["topics"][topic]["znode"]["topic_id"])
+    return snapshot
+
+
+@pytest.mark.parametrize("mixed", [7, 3])
+def test_metadata_files_of_many_topics_are_removed_in_one_restart_of_each_broker(mixed: int) -> None:
+    """Round 0 of recover-many-topics on 2.8.2: there were steps for single topics only, and no plan was found.
+
+    The ids of the topics that are not mixed could be written, but the brokers are restarted anyway.
+    """
+    count, brokers = 7, 3
+    snapshot = with_new_ids_of_added_partitions(large(count, count, brokers, "2.8.2"), mixed)
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=200)
+    assert found.plan is not None and found.plan.at_any_moment and not found.problem.left_out
+    (step,) = found.plan.procedures
+    topics = [f"topic-{number:04}" for number in range(count)]
+    assert step.name == " ".join(["restart-without-metadata-files-of-topics", "1,2,3", *topics])
+    removed = [command.split()[2] for command in step.commands if command.startswith("rm -f ")]
+    assert removed == [f"{topic}-0/partition.metadata" for topic in topics]

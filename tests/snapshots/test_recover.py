@@ -7,7 +7,7 @@ import json
 import pytest
 from attrs import evolve
 
-from kwalk.clusters.lab.experiments.recoveries import EXPERIMENTS
+from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.invariants.reading.carried_out_plans import CARRIED_OUT
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
@@ -312,9 +312,8 @@ def test_json_and_the_page_have_every_step_and_the_experiments_that_carried_it_o
 
 
 def test_the_plans_that_were_carried_out_are_those_of_the_lab() -> None:
-    known = {experiment.name: experiment for experiment in EXPERIMENTS}
     for plan in CARRIED_OUT:
-        case = known[plan.name].run.keywords["case"]
+        case = EXPERIMENTS[plan.name].run.keywords["case"]
         assert all(plan.damage == set(case.kinds[release]) for release in plan.releases)
 
 

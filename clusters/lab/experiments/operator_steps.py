@@ -23,6 +23,7 @@ from kwalk.clusters.lab.cluster import Lab, LabBroker, failed_root
 from kwalk.clusters.lab.experiments.known_records import BACKUP
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import ZooKeeperError, create, delete, set_data
+from kwalk.model.kafka.snapshots.procedures import WITHOUT_FILES
 from kwalk.model.language import KwalkError
 from kwalk.model.language.recovery import Procedure
 
@@ -32,7 +33,7 @@ FIRST_BROKER = {
     "repair-disk": 1,
     "replace-disk": 1,
     "start-empty-broker": 1,
-    "restart-without-metadata-files": 2,
+    WITHOUT_FILES: 2,
     "move-directories": -1,
 }
 """Steps that stop and start brokers: where the name of the step has the first of them."""
@@ -50,7 +51,7 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         KwalkError: There is no hand for one of its commands, or a broker refuses.
     """
     words, commands = procedure.name.split(), [shlex.split(command, comments=True) for command in procedure.commands]
-    first = FIRST_BROKER.get(words[0])
+    bounced = bounced_by(words)
     if words[0] == "set-broker-id":
         _set_broker_id(lab, int(words[1]), int(words[2]))
     elif words[0] == "give-directories":
@@ -59,8 +60,8 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         _bring_back(lab, procedure.commands)
     elif words[0] == "move-directories-at-once":
         _move_at_once(lab, dict(zip(map(int, words[2:]), [c for c in commands if c and c[0] == "mv"], strict=True)))
-    elif first is not None:
-        for number in map(int, words[first:]):
+    elif bounced:
+        for number in bounced:
             _bounce(lab, number, words[0], [command for command in commands if command and command[0] in ("rm", "mv")])
     else:
         stopped = [int(word) for word in words[2:] if words[0] == "elect-unclean"]
@@ -72,6 +73,14 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
             lab.start(*stopped)
     lab.note(f"done: {procedure.title}")
     rest(lab)
+
+
+def bounced_by(words: Sequence[str]) -> list[int]:
+    """Return the brokers that a step stops and starts one by one; its name joins them by commas if topics follow."""
+    if words[0] == f"{WITHOUT_FILES}-of-topics":
+        return [int(number) for number in words[1].split(",")]
+    first = FIRST_BROKER.get(words[0])
+    return [] if first is None else [int(word) for word in words[first:]]
 
 
 def _ask(lab: Lab, commands: Sequence[list[str]]) -> None:

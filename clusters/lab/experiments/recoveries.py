@@ -92,7 +92,7 @@ class _Diagnosis:
 
 
 @frozen
-class _Case:
+class Case:
     """A damage, and what is right to say of it.
 
     Args:
@@ -133,22 +133,26 @@ def diagnosed(scene: Scene, label: str) -> _Diagnosis:
 
 
 def damage_now(scene: Scene) -> list[str]:
-    """Return what is wrong with the topic, without an inspection; not what clients get."""
-    lab, znode = scene.lab, scene.lab.topic(scene.topic)
+    """Return what is wrong with the topics, without an inspection; not what clients get."""
+    return [line for topic in (scene.topic, *(one.topic for one in scene.others)) for line in _damage(scene.lab, topic)]
+
+
+def _damage(lab: Lab, topic: str) -> list[str]:
+    znode = lab.topic(topic)
     if znode is None:
         return []
     replicas = {int(number): brokers for number, brokers in znode["partitions"].items()}
     live = set(map(int, lab.zk.children("/brokers/ids")))
-    found = seen_damage(scene.topic, replicas, lab.states(scene.topic), logs_on_disks(lab, scene.topic), live)
-    return [line for line in found if line not in set(_on_failed_disks(scene, replicas))]
+    found = seen_damage(topic, replicas, lab.states(topic), logs_on_disks(lab, topic), live)
+    return [line for line in found if line not in set(_on_failed_disks(lab, topic, replicas))]
 
 
-def _on_failed_disks(scene: Scene, replicas: Mapping[int, Sequence[int]]) -> Iterator[str]:
+def _on_failed_disks(lab: Lab, topic: str, replicas: Mapping[int, Sequence[int]]) -> Iterator[str]:
     """Yield that replicas are not in the ISR whose disks have failed: no plan of an inspection puts new ones in."""
     for number, assigned in replicas.items():
-        name = f"{scene.topic}-{number}"
-        for broker in set(assigned) & scene.lab.brokers.keys():
-            if any((failed_root(root) / name).is_dir() for root in scene.lab.brokers[broker].roots):
+        name = f"{topic}-{number}"
+        for broker in set(assigned) & lab.brokers.keys():
+            if any((failed_root(root) / name).is_dir() for root in lab.brokers[broker].roots):
                 yield f"{name}: broker {broker} is up and not in the ISR"
 
 
@@ -164,7 +168,7 @@ def _served(scene: Scene, origin: str) -> list[str]:
     return scene.ledger.write(lab, origin)
 
 
-def _recovered(lab: Lab, this: ExperimentRound, case: _Case, *, answer: int | None = None) -> RoundOutcome:
+def _recovered(lab: Lab, this: ExperimentRound, case: Case, *, answer: int | None = None) -> RoundOutcome:
     """Damage the cluster, plan, and carry out an answer, or restart the brokers without one."""
     number = this.number if answer is None else answer
     scene = Scene(lab, this, Ledger(this.topic))
@@ -185,6 +189,7 @@ def _recovered(lab: Lab, this: ExperimentRound, case: _Case, *, answer: int | No
     answers = [one for one in answers if not any(text in one.problem.premise for text in case.untrue)]
     details["answers"] = [_in_words(one) for one in (recovery, *recovery.alternatives)]
     details["seconds of planning"] = round(recovery.seconds, 1)
+    details["worlds and states of planning"] = [len(recovery.problem.worlds), recovery.visited]
     if number < len(answers):
         return _carry_out_answer(scene, case, answers[number], details)
     return _without_repair(scene, case, details, has_plan=bool(answers))
@@ -199,7 +204,7 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         time.sleep(EXPIRY)
         rest(lab)
 
-    case = _Case(
+    case = Case(
         damage,
         probed=False,
         is_planned=None,
@@ -209,7 +214,7 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return evolve(outcome, details={"acts": acts, **outcome.details})
 
 
-def _is_right(case: _Case, diagnosis: _Diagnosis, release: str) -> bool:
+def _is_right(case: Case, diagnosis: _Diagnosis, release: str) -> bool:
     return release not in case.kinds or set(diagnosis.damage) == set(case.kinds[release])
 
 
@@ -229,7 +234,7 @@ def _in_words(recovery: Recovery) -> str:
     return premise + ("; ".join(one.name for one in recovery.plan.procedures) or "nothing to do, or wait")
 
 
-def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict[str, Any]) -> RoundOutcome:
+def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[str, Any]) -> RoundOutcome:
     """Do every step, and compare the logs; then restart each broker, and compare again."""
     lab, plan, premise = scene.lab, answer.plan, answer.problem.premise
     assert plan is not None
@@ -245,6 +250,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
         later = next((one.plan for one in answer.alternatives if one.problem.is_for_later and one.plan), None)
         steps += _carried_out(scene, later) if later else ()
         details["steps when nothing has changed"] = [one["step"] for one in steps]
+    topics = {scene.topic: kept, **{other.topic: its for other, its in others}}
     bad: list[str] = []
     damage: list[str] = []
     for when in ("after the plan", "after a rolling restart"):
@@ -260,7 +266,7 @@ def _carry_out_answer(scene: Scene, case: _Case, answer: Recovery, details: dict
             *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
             *(line for other, its in others for line in wrong_copies(lab, other, its)),
         ]
-        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(scene, kept)}
+        details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(lab, topics)}
         damage += found.damage
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
@@ -279,18 +285,17 @@ def _waited(scene: Scene) -> int:
     return round(time.monotonic() - began)
 
 
-def _kept(scene: Scene, case: _Case, premise: str) -> Kept:
+def _kept(scene: Scene, case: Case, premise: str) -> Kept:
     return what_to_keep(scene.ledger, logs_on_disks(scene.lab, scene.topic), case.kept(premise))
 
 
-def _left(scene: Scene, kept: Kept) -> str:
-    """Return how many of the records that were to be kept the leaders have."""
-    members = members_of(scene.lab.states(scene.topic))
-    left = records_left(kept, logs_on_disks(scene.lab, scene.topic), members)
-    return f"{len(left)} of {len(kept.records)} acknowledged records"
+def _left(lab: Lab, kept: Mapping[str, Kept]) -> str:
+    """Return how many of the records that were to be kept the leaders have, of all topics."""
+    left = [records_left(its, logs_on_disks(lab, topic), members_of(lab.states(topic))) for topic, its in kept.items()]
+    return f"{sum(map(len, left))} of {sum(len(its.records) for its in kept.values())} acknowledged records"
 
 
-def _wrong_bytes(scene: Scene, kept: Kept, case: _Case, *, may_lose: bool) -> list[str]:
+def _wrong_bytes(scene: Scene, kept: Kept, case: Case, *, may_lose: bool) -> list[str]:
     """Return what is wrong with the records on disks, and in what was moved away."""
     lab, topic = scene.lab, scene.topic
     logs, members = logs_on_disks(lab, topic), members_of(lab.states(topic))
@@ -316,7 +321,7 @@ def roll_brokers(scene: Scene) -> None:
         rest(lab)
 
 
-def _without_repair(scene: Scene, case: _Case, details: dict[str, Any], *, has_plan: bool) -> RoundOutcome:
+def _without_repair(scene: Scene, case: Case, details: dict[str, Any], *, has_plan: bool) -> RoundOutcome:
     """Restart the brokers without a repair: what is wrong then must be found."""
     roll_brokers(scene)
     found, wrong = diagnosed(scene, "rolled without a repair"), damage_now(scene)
@@ -398,7 +403,8 @@ OWN_DISKS = ("if the replicas have disks of their own", "if the log directories 
 RENUMBERED = _always("replica-under-another-broker-id", "stray-log")
 
 
-def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> Experiment:
+def planned(name: str, about: str, case: Case, story: str, **more: Any) -> Experiment:
+    """Return the experiment that carries out what is planned against a damage."""
     return Experiment(
         name=f"recover-{name}",
         about=f"{about}; the plan of `kwalk diagnose --plan` is carried out; every broker restarts.",
@@ -412,151 +418,149 @@ def _experiment(name: str, about: str, case: _Case, story: str, **more: Any) -> 
 
 
 OF_IDS = (
-    _experiment(
+    planned(
         "fresh-before-failover",
         "An old client erases the id of a topic that has seen no failover",
-        _Case(partial(damages.expansion, aged=False, failovers=0), _always("topic-id-missing")),
+        Case(partial(damages.expansion, aged=False, failovers=0), _always("topic-id-missing")),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "fresh-after-failover",
         "The same, and the controller fails over",
-        _Case(partial(damages.expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))),
+        Case(partial(damages.expansion, aged=False, failovers=1), _either((), ("fetch-by-id-refused",))),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "before-failover",
         "An old client erases the id of a topic that has seen a failover",
-        _Case(partial(damages.expansion, aged=True, failovers=0), _always("topic-id-missing")),
+        Case(partial(damages.expansion, aged=True, failovers=0), _always("topic-id-missing")),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "after-failover",
         "The same, and the controller fails over",
-        _Case(
+        Case(
             partial(damages.expansion, aged=True, failovers=1),
             _either(("topic-ids-mixed",), ("fetch-by-id-refused",)),
         ),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "mixed-ids",
         "After an old client's expansion and a failover a new client adds partitions",
-        _Case(damages.mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
+        Case(damages.mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "mixed-ids-of-a-partition",
         "After an old client's expansion and a failover a broker copies its replicas again, with the new id",
-        _Case(damages.mixed_ids_of_a_partition, _always("leader-refuses-mixed-topic-ids")),
+        Case(damages.mixed_ids_of_a_partition, _always("leader-refuses-mixed-topic-ids")),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "minted-while-down",
         "The id of a topic is erased and another one minted while a broker is down",
-        _Case(damages.minted_while_down, _either(("topic-id-differs",), ("fetch-by-id-refused",))),
+        Case(damages.minted_while_down, _either(("topic-id-differs",), ("fetch-by-id-refused",))),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "written-back",
         "The id of a topic is written back after a failover, and the controller has another one",
-        _Case(
+        Case(
             damages.written_back,
             _either(("controller-sends-another-id",), ("fetch-by-id-refused", "controller-sends-another-id")),
         ),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "another-id-while-down",
         "Another topic's id is written into partition.metadata of a broker that is down",
-        _Case(damages.another_id_while_down, _always("down-broker-has-another-id"), probed=False),
+        Case(damages.another_id_while_down, _always("down-broker-has-another-id"), probed=False),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "without-metadata-file",
         "partition.metadata is removed on a broker that runs",
-        _Case(damages.without_metadata_file, _always(), is_planned=False),
+        Case(damages.without_metadata_file, _always(), is_planned=False),
         REPAIR,
     ),
 )
 
 OF_TOPICS = (
-    _experiment(
+    planned(
         "deleted-by-hand",
         "The znodes of a topic are deleted by hand",
-        _Case(damages.deleted_by_hand, _always("orphaned-log"), probed=False, keeps=None),
+        Case(damages.deleted_by_hand, _always("orphaned-log"), probed=False, keeps=None),
         BY_HAND,
     ),
-    _experiment(
+    planned(
         "created-again",
         "A topic is deleted by hand and created again",
-        _Case(
+        Case(
             partial(damages.created_again, failovers=0),
             _always("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
         ),
         BY_HAND,
     ),
-    _experiment(
+    planned(
         "created-again-after-failover",
         "The same, and the controller fails over",
-        _Case(
-            partial(damages.created_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))
-        ),
+        Case(partial(damages.created_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
         BY_HAND,
     ),
-    _experiment(
+    planned(
         "stale-log",
         "A topic is deleted and created again while a broker is down, which comes back",
-        _Case(damages.stale_log, STALE, keeps=SECOND),
+        Case(damages.stale_log, STALE, keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "stale-log-of-preferred-leader",
         "The same, and the broker is the preferred leader of a partition",
-        _Case(partial(damages.stale_log, assignment={0: [1, 2, 3], 1: [3, 1, 2]}), STALE, keeps=SECOND),
+        Case(partial(damages.stale_log, assignment={0: [1, 2, 3], 1: [3, 1, 2]}), STALE, keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "stale-log-of-broker-down",
         "The same, and the broker is still down",
-        _Case(partial(damages.stale_log, is_back=False), _always("down-broker-has-another-log"), keeps=SECOND),
+        Case(partial(damages.stale_log, is_back=False), _always("down-broker-has-another-log"), keeps=SECOND),
         STRAY,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "stale-log-without-id",
         "A topic is deleted and created again while a broker is down, whose logs have no topic id",
-        _Case(
+        Case(
             partial(damages.stale_log, aged=False, is_back=False), _always("down-broker-has-another-log"), keeps=SECOND
         ),
         STRAY,
         options=DEAD,
         releases=("2.8.2",),
     ),
-    _experiment(
+    planned(
         "adopted-log",
         "The same, and the broker comes back",
-        _Case(partial(damages.stale_log, aged=False), _always("replicas-diverged"), keeps=SECOND),
+        Case(partial(damages.stale_log, aged=False), _always("replicas-diverged"), keeps=SECOND),
         STRAY,
         options=DEAD,
         releases=("2.8.2",),
     ),
-    _experiment(
+    planned(
         "stale-log-of-the-only-replica",
         "A topic is deleted and created again while the broker of its only replica is down, which comes back",
-        _Case(
+        Case(
             partial(damages.stale_log, assignment={0: [3]}),
             _either(("topic-id-differs",), ("leader-refuses-topic-id",)),
         ),
         STRAY,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "diverged",
         "A broker with the log of an earlier topic joins the ISR, as partition.metadata was removed",
-        _Case(
+        Case(
             damages.diverged,
             _always("replicas-diverged"),
             keeps=SECOND,
@@ -565,44 +569,44 @@ OF_TOPICS = (
         STRAY,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "copied-topic",
         "A topic is created in ZooKeeper over copies of the directories of another one",
-        _Case(damages.copied_topic, _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
+        Case(damages.copied_topic, _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
         REPAIR,
     ),
-    _experiment(
+    planned(
         "hanging-deletion",
         "A deletion hangs while all brokers are up",
-        _Case(damages.hanging_deletion, _always("deletion-hangs"), probed=False, deletes=True),
+        Case(damages.hanging_deletion, _always("deletion-hangs"), probed=False, deletes=True),
         DELETED,
     ),
-    _experiment(
+    planned(
         "waiting-deletion",
         "A deletion waits for a broker that is gone",
-        _Case(damages.deletion_that_waits, _always("deletion-pending"), probed=False, deletes=True),
+        Case(damages.deletion_that_waits, _always("deletion-pending"), probed=False, deletes=True),
         DELETED,
         options=DEAD,
     ),
 )
 
 OF_REPLICAS = (
-    _experiment(
+    planned(
         "stray-log",
         "A broker does not get StopReplica when its replica moves away",
-        _Case(damages.stray_log, _always("stray-log")),
+        Case(damages.stray_log, _always("stray-log")),
         STRAY,
     ),
-    _experiment(
+    planned(
         "stray-log-without-leader",
         "The only replica of a partition is down, and another broker has an older copy of its log",
-        _Case(damages.stray_without_leader, _always("no-live-isr", "stray-log")),
+        Case(damages.stray_without_leader, _always("no-live-isr", "stray-log")),
         STRAY,
     ),
-    _experiment(
+    planned(
         "cancelled-reassignment",
         "The controller moves while it cancels a reassignment",
-        _Case(
+        Case(
             damages.cancelled_reassignment,
             _either(("isr-outside-replicas", "stray-log"), ("isr-outside-replicas",)),
             probed=False,
@@ -610,48 +614,48 @@ OF_REPLICAS = (
         "reassignment.md",
         options=LabOptions(proxied=True),
     ),
-    _experiment(
+    planned(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        _Case(damages.reassignment_to_a_lost_broker, _always("reassignment-waits"), is_planned=False),
+        Case(damages.reassignment_to_a_lost_broker, _always("reassignment-waits"), is_planned=False),
         "reassignment.md",
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "crash",
         "A broker crashes, and is in the ISR until its session expires",
-        _Case(damages.crashed, _always(), probed=False),
+        Case(damages.crashed, _always(), probed=False),
         BOUNCED,
     ),
-    _experiment(
+    planned(
         "dead-in-isr",
         "A broker that is down is written into the ISR by hand",
-        _Case(damages.dead_in_isr, _always("isr-names-a-dead-broker")),
+        Case(damages.dead_in_isr, _always("isr-names-a-dead-broker")),
         DOWN,
     ),
-    _experiment(
+    planned(
         "stopped-isr",
         "The members of an ISR stop one after the other, and the last one stays down",
-        _Case(damages.stopped_isr, _always("no-live-isr")),
+        Case(damages.stopped_isr, _always("no-live-isr")),
         DOWN,
     ),
-    _experiment(
+    planned(
         "empty-isr",
         "An empty ISR is written by hand while the replicas are down",
-        _Case(damages.empty_isr, _always("empty-isr")),
+        Case(damages.empty_isr, _always("empty-isr")),
         DOWN,
     ),
-    _experiment(
+    planned(
         "wiped-leader",
         "The only member of an ISR loses its disk; the other replicas lack the last records",
-        _Case(damages.wiped_leader, _always("no-live-isr")),
+        Case(damages.wiped_leader, _always("no-live-isr")),
         DOWN,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "wiped-leader-unseen",
         "The same, and the snapshot does not have the disk",
-        _Case(
+        Case(
             partial(damages.wiped_leader, is_seen=False),
             _always("no-live-isr"),
             untrue=("if the log directories of broker 1",),
@@ -660,10 +664,10 @@ OF_REPLICAS = (
         options=DEAD,
     ),
     *(
-        _experiment(
+        planned(
             f"restored-zookeeper{name}",
             f"The state of a partition is written that it had before its last elections, and {what}",
-            _Case(partial(damages.restored_zookeeper, fails_over=fails_over), _always(kind)),
+            Case(partial(damages.restored_zookeeper, fails_over=fails_over), _always(kind)),
             DOWN,
         )
         for name, what, fails_over, kind in (
@@ -671,10 +675,10 @@ OF_REPLICAS = (
             ("-noticed", "the controller fails over", True, "state-is-behind-the-logs"),
         )
     ),
-    _experiment(
+    planned(
         "restored-zookeeper-backup",
         "ZooKeeper is restored from a backup of before the last elections, and brokers cannot reach it",
-        _Case(
+        Case(
             damages.restored_from_backup,
             _always("state-is-behind-the-logs"),
             probed=False,
@@ -682,57 +686,55 @@ OF_REPLICAS = (
         ),
         DOWN,
     ),
-    _experiment(
+    planned(
         "removed-directory",
         "The directory of the leader is removed while it runs",
-        _Case(damages.removed_directory, _always("isr-member-has-no-log"), is_planned=False),
+        Case(damages.removed_directory, _always("isr-member-has-no-log"), is_planned=False),
         DOWN,
     ),
-    _experiment(
+    planned(
         "restored-leader",
         "The only member of an ISR has an old copy of its log; the other replicas have all records",
-        _Case(damages.restored_leader, _always("no-live-isr")),
+        Case(damages.restored_leader, _always("no-live-isr")),
         DOWN,
         options=DEAD,
     ),
-    _experiment(
+    planned(
         "restored-leader-beside-a-failed-disk",
         "The only member of an ISR has an old copy of its log; the other replica has all records, on a failed disk",
-        _Case(damages.restored_leader_beside_a_failed_disk, _always("no-live-isr")),
+        Case(damages.restored_leader_beside_a_failed_disk, _always("no-live-isr")),
         DOWN,
         options=evolve(DEAD, directories=2),
     ),
-    _experiment(
+    planned(
         "power-was-lost",
         "All brokers crash, and logs of ISR members have lost their ends",
-        _Case(
-            partial(damages.lost_ends, assignment={0: [1, 2, 3], 1: [2, 3, 1]}), _always("no-live-isr"), probed=False
-        ),
+        Case(partial(damages.lost_ends, assignment={0: [1, 2, 3], 1: [2, 3, 1]}), _always("no-live-isr"), probed=False),
         DOWN,
         options=OFTEN_CHECKPOINTED,
     ),
-    _experiment(
+    planned(
         "leader-is-no-replica",
         "Other replicas are written into a topic's znode by hand, without the only ISR member; the controller fails "
         "over",
-        _Case(
+        Case(
             partial(damages.replicas_by_hand, created=[2], written=[1, 3]),
             _always("isr-outside-replicas", "stray-log"),
             probed=False,
         ),
         "reassignment.md",
     ),
-    _experiment(
+    planned(
         "failed-disks-of-two-brokers",
         "The disk of an only ISR member fails, and one of another broker",
-        _Case(damages.failed_disks_of_two, _always("offline-log-directory", "offline-replica")),
+        Case(damages.failed_disks_of_two, _always("offline-log-directory", "offline-replica")),
         DOWN,
         options=evolve(DEAD, directories=2),
     ),
-    _experiment(
+    planned(
         "another-broker-id-in-use",
         "A broker gets another id with its disk, and a topic has its only replica under that id",
-        _Case(
+        Case(
             partial(damages.another_broker_id, replicas=[3], is_used=True),
             RENUMBERED,
             untrue=OWN_DISKS,
@@ -740,10 +742,10 @@ OF_REPLICAS = (
         DOWN,
     ),
     *(
-        _experiment(
+        planned(
             f"another-broker-id-rf-{len(replicas)}",
             f"A broker gets another id with its disk, where a partition has {what}",
-            _Case(partial(damages.another_broker_id, replicas=replicas), kinds, untrue=OWN_DISKS),
+            Case(partial(damages.another_broker_id, replicas=replicas), kinds, untrue=OWN_DISKS),
             DOWN,
         )
         for replicas, what, kinds in (
@@ -752,10 +754,10 @@ OF_REPLICAS = (
         )
     ),
     *(
-        _experiment(
+        planned(
             f"failed-disk-{name}",
             f"A disk fails that has {what} of a partition",
-            _Case(partial(damages.failed_disk, replicas=replicas), _always(kind)),
+            Case(partial(damages.failed_disk, replicas=replicas), _always(kind)),
             DOWN,
             options=LabOptions(directories=2),
         )

@@ -76,12 +76,14 @@ ELECT, ELECT_AFTER = "elect-unclean ", "elect-unclean-after-start "
 """How the names of steps begin that elect leaders outside of the ISR, and those that start brokers before."""
 LOSSY = (ELECT, ELECT_AFTER, START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
 """How the names of steps begin that may lose records."""
+WITHOUT_FILES = "restart-without-metadata-files"
+"""How the names of steps begin that start brokers without the metadata files of a topic, or of several."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
 REPAIR_DISK = "repair-disk "
 """How the names of steps begin that bring a failed disk back, with its logs."""
 MOST_SINGLY = 6
-"""Of more topics, ids that all are lost are written in one step only."""
+"""Of more topics, ids that all are lost are written in one step only, and metadata files are removed in one."""
 BY_ITSELF = "happens by itself"
 ROUTINE = "a routine restart"
 OPERATOR_ONLY = "needs an operator or a client"
@@ -150,13 +152,15 @@ class Catalogue:
 
     def _removals(self) -> Iterator[Procedure]:
         """Yield restarts with files or directories removed meanwhile, broker by broker and for all in turn."""
-        live = self._stoppable
+        together = [topic for topic in self.topics if self._ids(topic)]
+        if len(together) < 2 or all(map(self._lost_id, together)):  # ids that all are lost can be written
+            together = []
+        else:
+            yield from self._removals_of_files(together)
         for topic in self.topics:
-            if topic.name in self.capture.topics and topic.name not in self.capture.deleting:
-                down = (b for b in self.brokers if not self.capture.brokers[b].alive and self._has_another_id(topic, b))
-                yield from (self._remove_files(topic, (b,)) for b in (*live, *down))
-                if len(live) > 1:
-                    yield self._remove_files(topic, live)
+            is_left = topic.name in self.capture.topics and topic.name not in self.capture.deleting
+            if is_left and (len(together) <= MOST_SINGLY or topic not in together):
+                yield from self._removals_of_files([topic])
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
             begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
             if len(moving) == 1 or not begins_empty:  # else no broker has a log to copy, and others' logs come back
@@ -167,6 +171,14 @@ class Catalogue:
             several = [topic for topic in self.topics if self._strays(topic, broker) or self._apart(topic, broker)]
             if len(several) > 1:
                 yield self._move_directories(several, broker)
+
+    def _removals_of_files(self, topics: Sequence[Topic]) -> Iterator[Procedure]:
+        """Yield restarts without the metadata files of topics, broker by broker and for all in turn."""
+        live, down = self._stoppable, [b for b in self.brokers if not self.capture.brokers[b].alive]
+        stale = (b for b in down if any(self._has_another_id(topic, b) for topic in topics))
+        yield from (self._remove_files(topics, (b,)) for b in (*live, *stale))
+        if len(live) > 1:
+            yield self._remove_files(topics, live)
 
     def _has_another_id(self, topic: Topic, broker: int) -> bool:
         """Whether a log that is kept has another topic id on a broker than ZooKeeper."""
@@ -408,39 +420,46 @@ class Catalogue:
             risk="while one is down, partitions have one replica less" + self._refused(brokers),
         )
 
-    def _remove_files(self, topic: Topic, brokers: Sequence[int]) -> Procedure:
+    def _remove_files(self, topics: Sequence[Topic], brokers: Sequence[int]) -> Procedure:
+        names = {topic.name for topic in topics}
         is_up = all(self.capture.brokers[broker].alive for broker in brokers)
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             taken: list[Move] = []
             for broker in brokers:
                 number = part.number(broker)
-                own = part.topic.name == topic.name and number is not None
+                own = part.topic.name in names and number is not None
                 remove = Move(((f"remove_metadata_files({number})",),)) if own else NOTHING
                 taken += [*((_stop(part, broker),) if is_up else ()), remove, _start(part, broker)]
             return tuple(taken)
 
-        label = topic_label(topic.name)
+        labels = [topic_label(topic.name) for topic in topics]
+        numbers, several = list(map(str, brokers)), len(topics) > 1
+        files = f"partition.metadata of topic{'s' * several} {listed(labels)}"
         each = brokers_in_words(brokers) if len(brokers) == 1 else "each broker in turn"
         one = len(brokers) == 1
         title = (
-            f"Stop {each}, remove partition.metadata of topic {label} there, and start it"
-            f"{'.' if one else f' before the next: brokers {listed([str(b) for b in brokers])}.'}"
+            f"Stop {each}, remove {files} there, and start it"
+            f"{'.' if one else f' before the next: brokers {listed(numbers)}.'}"
         )
         if not is_up:
-            title = f"Remove partition.metadata of topic {label} on {brokers_in_words(brokers)}, and start it."
+            title = f"Remove {files} on {brokers_in_words(brokers)}, and start it."
+        name = f"{WITHOUT_FILES} {labels[0]} {' '.join(numbers)}"
+        if several:
+            name = f"{WITHOUT_FILES}-of-topics {','.join(numbers)} {' '.join(labels)}"
+        removals = (f"rm -f {' '.join(_files(topic))}   # in each LOG_DIR" for topic in topics)
         return Procedure(
-            f"restart-without-metadata-files {label} {' '.join(map(str, brokers))}",
+            name,
             title,
             self._in_each_part(moves),
             cost=5 * len(brokers) - (not one),
             late=one,
-            commands=(*(STOP if is_up else ()), f"rm -f {' '.join(_files(topic))}   # in each LOG_DIR", *START),
+            commands=(*(STOP if is_up else ()), *removals, *START),
             before=partial(self._others_up, brokers=tuple(brokers)),
             after=REST,
             risk=("while it is down, partitions have one replica less; " if is_up else "")
             + self._refused(brokers if is_up else (), "{}; ")
-            + f"{topic_label(topic.name)} may have no leader until the last of them has started; " * (not one)
+            + f"{listed(labels)} may have no leader until the last of them has started; " * (not one)
             + "the log then takes the id that the controller sends; leave leader-epoch-checkpoint in place",
             starts=frozenset() if is_up else frozenset(map(str, brokers)),
         )
