@@ -1445,6 +1445,26 @@ class Advice:
             return f"if the topic was not deleted on purpose, {kept}"
         return f"{kept}; what replicas lack can be read from it (kafka-dump-log.sh --print-data-log) and produced again"
 
+    def _unless_copied(self, own: Topic, number: int, hosts: Iterable[int]) -> str:
+        """Return the condition that the logs of some brokers are no copies of those of other partitions of the topic.
+
+        Two partitions begin with one batch if a producer has sent the same to both in one millisecond.
+        """
+        logs = {b: log for b in hosts if (log := self._log(b, own, number)) and log.first_batch is not None}
+        others: dict[str, None] = {}
+        for broker in self.capture.hosts:
+            for other in own.partitions.keys() - {number}:
+                there = self._log(broker.id, own, other)
+                if there is not None and any(there.first_batch == log.first_batch for log in logs.values()):
+                    others[f"{topic_label(own.name)}-{other}"] = None
+        if not others:
+            return ""
+        name = f"{topic_label(own.name)}-{number}"
+        return (
+            f"unless {name} of {brokers(sorted(logs))} was copied from {listed(sorted(others))}, whose first batch it "
+            "has (then move it away while its broker is stopped, and write no state): "
+        )
+
     def _of_lacking(self, one: Observation) -> str:
         """Return what to do about ISR members that lack records: none of them leads while others have these."""
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
@@ -1488,6 +1508,7 @@ class Advice:
         epochs = self._latest(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
         above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
+        first += self._unless_copied(topic, number, having)
         return (
             f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
             f"with the data version that was read: {self._state_above(topic, number, above)[0]}; then fail the "

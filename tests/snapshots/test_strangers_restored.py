@@ -216,3 +216,25 @@ def test_a_log_that_was_not_looked_at_is_not_said_to_have_no_id() -> None:
     snapshot["broker_ids"].remove(3)
     state(snapshot)["isr"] = [1, 2]
     assert found(snapshot).keys() == {"log-directory-of-another-broker", "catching-up"}
+
+
+def test_records_that_may_be_of_another_partition_are_not_put_into_an_empty_one() -> None:
+    """Partition 0 is empty, and the directory of partition 1 was copied into it on a broker that is down."""
+    snapshot = alone("3.4.1")
+    topic = snapshot["topics"]["orders"]
+    topic["znode"]["partitions"]["1"] = [2, 1, 3]
+    topic["partition_state"]["1"] = {**state(snapshot), "leader": 1, "isr": [1, 3]}
+    state(snapshot).update(leader=1, isr=[1, 3])
+    for number, broker in snapshot["brokers"].items():
+        broker["dirs"]["orders-1"] = log(IDS["orders"], crc=8)
+        if number == "2":
+            broker["dirs"]["orders-0"] = log(IDS["orders"], crc=8)
+        else:
+            broker["dirs"]["orders-0"] = {**log(IDS["orders"], ((5, 0),)), "first_batch": None, "high_watermark": 0}
+            broker["dirs"]["orders-0"]["files"] = {"00000000000000000000.log": 0}
+    down(snapshot, 2)
+    copied = "unless orders-0 of broker 2 was copied from orders-1, whose first batch it has"
+    assert copied in ways_out(snapshot)["leader-lacks-records"]
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["orders-1"] = log(IDS["orders"], crc=9)
+    assert copied not in ways_out(snapshot)["leader-lacks-records"]
