@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from attrs import field, frozen
 
-from kwalk.model.language import KwalkError, Vector
+from kwalk.model.language import KwalkError, Model, Vector
 from kwalk.model.language.recovery import Move, Problem, World
 from kwalk.search.analyses.step_effects import EffectsLayout, StepEffects, step_once
 from kwalk.search.kernel.calls import way_to
@@ -41,7 +41,7 @@ LARGE_TABLE = 8 << 20
 SLICE = 1 << 16
 """How many states are expanded between two looks at the clock."""
 
-_KERNELS: dict[Any, Kernel] = {}
+_KERNELS: dict[Any, tuple[Kernel, Model]] = {}
 _WORKSPACES: WeakValueDictionary[int, StateWorkspace] = WeakValueDictionary()
 """By the identity of their kernel, which they keep alive."""
 
@@ -51,8 +51,11 @@ def _kernel(world: World) -> Kernel:
     if world.kind is None:
         return kernel_for(world.model)
     if world.kind not in _KERNELS:
-        _KERNELS[world.kind] = kernel_for(world.model)
-    return _KERNELS[world.kind]
+        _KERNELS[world.kind] = kernel_for(world.model), world.model
+    kernel, first = _KERNELS[world.kind]
+    if (first.binding.bounds, first.binding.flags) != (world.model.binding.bounds, world.model.binding.flags):
+        raise AssertionError(f"worlds of the kind {world.kind!r} have different bounds or flags")
+    return kernel
 
 
 def _workspace_of(kernel: Kernel) -> StateWorkspace:

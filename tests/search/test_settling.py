@@ -92,3 +92,11 @@ def test_a_state_that_the_system_leaves_as_it_is_is_at_rest(plain: bool, at_any_
     assert settling.confirm(()) == (0 if plain else 3)
     left = settling.at_rest(frozenset({(model.initial[0], 1)}), frozenset())
     assert left == {(closed, 1), (opened, 0)}
+
+
+def test_worlds_of_one_kind_have_the_same_bounds() -> None:
+    """They share a kernel, and what is known of their states."""
+    one, other = (Model(announced()["readers-writers"], bounds={"actors": count}) for count in (2, 3))
+    Settling(World("one", one, one.initial, (), kind="a kind of this test"))
+    with pytest.raises(AssertionError, match="have different bounds or flags"):
+        Settling(World("other", other, other.initial, (), kind="a kind of this test"))

@@ -561,9 +561,10 @@ def too_many_brokers(capture: Capture) -> None:
 
 
 def isr_is_too_small(capture: Capture) -> None:
-    """Broker 3 lags behind, and the topic wants three replicas in the ISR."""
+    """A follower lags behind, and the topic wants three replicas in the ISR."""
     topic(capture)["settings"] = {"min.insync.replicas": 3}
-    topic(capture)["partition_state"]["0"]["isr"] = [1, 2]
+    state = topic(capture)["partition_state"]["0"]
+    state["isr"] = [state["leader"], *(b for b in state["isr"] if b != state["leader"])][:2]
 
 
 def follower_may_be_elected(capture: Capture) -> None:
