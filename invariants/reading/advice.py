@@ -1164,9 +1164,8 @@ class Advice:
     def _sharing(self, own: Topic) -> list[str]:
         """Return the other topics of which znodes or logs have the id of a topic's znode."""
         names = {*self.capture.shared_ids.get(own.topic_id or "", ())} - {own.name}
-        for name in self.capture.topics_by_log_id.get(own.topic_id or "", set()) & self.capture.topics.keys() - {
-            own.name
-        }:
+        having = self.capture.topics_by_log_id.get(own.topic_id or "", set())
+        for name in having & self.capture.topics.keys() - {own.name}:
             topic = self.capture.topics[name]
             if any(identity == own.topic_id for n in topic.partitions for _, identity in self._files(topic, n)):
                 names.add(name)

@@ -18,6 +18,7 @@ search in belief space (AIPS 2000).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from heapq import heappop, heappush
@@ -102,9 +103,9 @@ def foresee(problem: Problem, *, seconds: float | None = None, report: Report = 
         unknown.append("The time ended before all events were looked at: see only what is named.")
     except NeverAtRest as error:
         return Outlook(problem, first, (), (), 0, 0, (f"What events do is not known. {error}",))
-    seen = {event.what_if for event in events if event.world == len(settlings) - 1}
-    compared = _compared(settlings, lambda number: ())
-    for what_if in [one for one in problem.what_ifs if one in seen][:1]:
+    compared = _compared(settlings, lambda number: ()) if now else 0
+    looked = Counter(event.what_if for event in events)  # what never comes to rest is not followed
+    for what_if in [one for one, worlds in looked.items() if worlds == len(settlings)][:1]:
         compared += _compared(settlings, what_if.moves.__getitem__)
     visited = sum(s.visited for s in settlings)
     return Outlook(problem, first, tuple(now), tuple(events), visited, compared, tuple(unknown))

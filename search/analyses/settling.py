@@ -387,9 +387,9 @@ class SettlingMemory:
 
 
 def _alike(world: World) -> Any:
-    """Return a value that worlds have in common of which the same comes from the same states, whatever their labels."""
+    """Return what worlds have in common if the same comes from the same states in them, whatever their labels are."""
     claims = tuple((claim.declaration.name, claim.args) for claim in world.claims)
-    return world.kind, claims, world.faults, world.counters, world.ranked, world.distances
+    return world.kind, claims, world.harms, world.faults, world.counters, world.ranked, world.distances
 
 
 class Settling:

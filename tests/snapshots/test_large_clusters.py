@@ -18,6 +18,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import cluster, log
+from tests.snapshots.test_strangers import answers
 
 PARTITIONS = 4
 
@@ -42,8 +43,22 @@ def large(topics: int, damaged: int, brokers: int = 12, release: str = "3.4.1") 
     return snapshot
 
 
+def answered(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """The same with what brokers answer about partitions, as a snapshot has that is taken of a cluster."""
+    answers(snapshot)
+    for number, broker in snapshot["brokers"].items():
+        broker["replicas"] = {}
+        for name, topic in snapshot["topics"].items():
+            for partition, replicas in topic["znode"]["partitions"].items():
+                if int(number) in replicas:
+                    epoch = topic["partition_state"][partition]["leader_epoch"]
+                    known = {"leader_epoch": epoch, "leads": replicas[0] == int(number)}
+                    broker["replicas"].setdefault(name, {})[partition] = known
+    return snapshot
+
+
 def calls(topics: int, damaged: int, brokers: int) -> int:
-    content, profile = json.dumps(large(topics, damaged, brokers)).encode(), cProfile.Profile()
+    content, profile = json.dumps(answered(large(topics, damaged, brokers))).encode(), cProfile.Profile()
     profile.runcall(inspect_snapshot, content)
     found: int = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
     return found

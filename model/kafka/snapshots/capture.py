@@ -394,11 +394,16 @@ class Broker:
 
         Kafka: Partition.lastOffsetForLeaderEpoch; ReplicaManager.becomeLeaderOrFollower, markPartitionOffline.
         """
-        if not self.alive or any(name == topic for name, _ in self.replicas):
+        if not self.alive or topic in self._asked:
             found = self.replicas.get((topic, partition))
             return found is not None and found.leads
         known = self.cache.partitions.get(topic, {}).get(partition) if self.cache else None
         return known is not None and known.leader == self.id
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        """The topics of which it said what it has in memory."""
+        return frozenset(name for name, _ in self.replicas)
 
     @property
     def unread(self) -> list[str]:
