@@ -540,7 +540,7 @@ class Lab:
         """Give a stopped broker another id, with its disks; a broker that had the id before is no longer known."""
         broker = self.brokers.pop(number)
         broker.id, self.brokers[new] = new, broker
-        for path in (root / BROKER for root in broker.roots):
+        for path in (place / BROKER for root in broker.roots for place in (root, failed_root(root))):
             if path.exists():
                 path.write_text(re.sub(r"(?m)^broker\.id=.*$", f"broker.id={new}", path.read_text()))
         self.note(f"broker {number} is to be broker {new}")

@@ -11,7 +11,6 @@ import pytest
 from docs.generate.experiments import SEEN_RESULTS
 from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.experiments import EXPERIMENTS, directories, moves, stops
-from kwalk.clusters.lab.experiments.damages import HARMFUL, OPERATIONS, RandomDamages
 from kwalk.clusters.lab.experiments.experiment import (
     Experiment,
     ExperimentResult,
@@ -20,6 +19,7 @@ from kwalk.clusters.lab.experiments.experiment import (
     result_object,
     wilson,
 )
+from kwalk.clusters.lab.experiments.random_damages import ACTS, HARMFUL, RandomDamages
 from kwalk.clusters.lab.lock import RELEASES
 from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.model.language import UsageError
@@ -85,8 +85,8 @@ def test_a_topic_id_is_written_into_the_znode_and_nothing_else_changes():
 
 
 def test_each_random_damage_can_be_drawn_and_is_done_by_a_method():
-    assert set(OPERATIONS) > HARMFUL
-    assert [name for name in OPERATIONS if not callable(getattr(RandomDamages, name))] == []
+    assert set(ACTS) > HARMFUL
+    assert [name for name in ACTS if not callable(getattr(RandomDamages, name))] == []
 
 
 def test_the_entry_of_a_partition_is_its_line_in_the_checkpoint_of_the_cleaner(tmp_path):

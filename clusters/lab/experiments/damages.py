@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from attrs import define, field
 
-from kwalk.clusters.lab.cluster import Lab, failed_root
+from kwalk.clusters.lab.cluster import Lab
 from kwalk.clusters.lab.experiments.deletions import hang_a_deletion, writes_of_creation
 from kwalk.clusters.lab.experiments.expansions import OLD_CLIENT
 from kwalk.clusters.lab.experiments.experiment import ExperimentRound
@@ -50,6 +48,8 @@ class Scene:
         ledger: What was written.
         gone: Brokers that are not started again, but by a plan.
         others: What was written to healthy topics.
+        origin: The origin of the records that the topic is to have.
+        is_deleted: Whether somebody has deleted the topic: none of its records is kept.
     """
 
     lab: Lab
@@ -57,11 +57,17 @@ class Scene:
     ledger: Ledger
     gone: set[int] = field(factory=set)
     others: list[Ledger] = field(factory=list)
+    origin: str = FIRST
+    is_deleted: bool = False
 
     @property
     def topic(self) -> str:
         """The topic of the round."""
         return self.this.topic
+
+    def has_topic(self) -> bool:
+        """Whether ZooKeeper has the topic."""
+        return self.lab.topic(self.topic) is not None
 
     def create(
         self,
@@ -71,7 +77,8 @@ class Scene:
         aged: bool = True,
     ) -> None:
         """Create the topic, and wait until its replicas have its id in their files if it is aged."""
-        self.lab.admin(milliseconds=8000).create_topic(self.topic, assignment, configuration)
+        admin, topic = self.lab.admin(milliseconds=8000), self.topic  # an election of the controller may be under way
+        wait_until(lambda: admin.create_topic(topic, assignment, configuration).ok or self.has_topic(), 30, every=1)
         self.lab.wait_for_leaders(self.topic, len(assignment))
         if aged:
             self.lab.delete_controller()
@@ -697,303 +704,3 @@ def copied_topic(scene: Scene) -> None:
     lab.zk.do(*writes_of_creation(scene.topic, TWO))
     lab.note(f"the directories of {copied.topic} are copied to {scene.topic}, which is created in ZooKeeper")
     scene.start(*lab.brokers)
-
-
-# Random damages.
-
-SHAPES: tuple[Mapping[int, list[int]], ...] = (
-    TWO,
-    {0: [1, 2, 3]},
-    {0: [2, 3], 1: [3, 1]},
-    {0: [3], 1: [1]},
-)
-MOST_TRIES = 14
-"""How many things are tried at most, as some cannot be done now."""
-
-
-@define
-class RandomDamages:
-    """What operators, old clients and disks do to a topic, at random; a second topic is left alone.
-
-    Each method does one thing, if it can be done now; those of `HARMFUL` damage the topic.
-    """
-
-    scene: Scene
-    source: random.Random
-    earlier: Mapping[int, Mapping[str, object]] = field(factory=dict)
-    first_id: str | None = None
-    copies: dict[tuple[int, str], Path] = field(factory=dict)
-    acts: list[str] = field(factory=list)
-    crashed: set[int] = field(factory=set)
-
-    def run(self) -> None:
-        """Do three to seven things, and go on until the topic is damaged, or it has been tried often enough."""
-        scene, lab, choose = self.scene, self.scene.lab, self.source
-        scene.create(choose.choice(SHAPES), aged=choose.random() < 0.7)
-        other = Ledger("other")
-        lab.admin(milliseconds=8000).create_topic(other.topic, {0: [2, 1, 3]})
-        lab.wait_for_leaders(other.topic)
-        other.write(lab, FIRST)
-        scene.others.append(other)
-        scene.write(FIRST)
-        self.earlier, self.first_id = lab.states(scene.topic), (lab.topic(scene.topic) or {}).get("topic_id")
-        wanted = choose.randint(3, 7)
-        for number in range(MOST_TRIES):
-            if number >= wanted and HARMFUL.intersection(self.acts):
-                break
-            name = choose.choice(OPERATIONS)
-            if getattr(self, name)():
-                self.acts.append(name)
-        if not self._running():
-            scene.start(choose.choice(self._stopped()))
-
-    def _running(self) -> list[int]:
-        return [number for number, broker in self.scene.lab.brokers.items() if broker.runs]
-
-    def _stopped(self) -> list[int]:
-        return [number for number, broker in self.scene.lab.brokers.items() if not broker.runs]
-
-    def _replica(self, hosts: list[int]) -> tuple[int, Path] | None:
-        """Return a broker of some, and one of its logs of the topic."""
-        topic = self.scene.topic
-        found = [
-            (number, path)
-            for number in hosts
-            for root in self.scene.lab.brokers[number].roots
-            if root.is_dir()
-            for path in sorted(root.glob(f"{topic}-*"))
-            if path.name.removeprefix(f"{topic}-").isdecimal()
-        ]
-        return self.source.choice(found) if found else None
-
-    def erase_id(self) -> bool:
-        """Write the topic's znode as an old client does."""
-        has_id = "topic_id" in (self.scene.lab.topic(self.scene.topic) or {})
-        if has_id:
-            self.scene.erase_id()
-        return has_id
-
-    def write_first_id(self) -> bool:
-        """Write the id that the topic had first."""
-        lab, topic = self.scene.lab, self.scene.topic
-        if self.first_id is None or (lab.topic(topic) or {}).get("topic_id") == self.first_id:
-            return False
-        lab.zk.do(lab.topic_id_write(topic, self.first_id))
-        lab.note(f"the topic id {self.first_id} is written back")
-        return True
-
-    def fail_over(self) -> bool:
-        """Delete /controller."""
-        if self._running():
-            self.scene.lab.delete_controller()
-            rest(self.scene.lab)
-        return bool(self._running())
-
-    def stop(self) -> bool:
-        """Stop a broker, but not the last one."""
-        running = self._running()
-        if len(running) > 1:
-            self.scene.stop(self.source.choice(running))
-        return len(running) > 1
-
-    def crash(self) -> bool:
-        """Crash a broker, but not the last one."""
-        running = self._running()
-        if len(running) > 1:
-            self.crashed.add(number := self.source.choice(running))
-            self.scene.crash(number)
-        return len(running) > 1
-
-    def start(self) -> bool:
-        """Start a broker that is down."""
-        stopped = self._stopped()
-        if stopped:
-            self.crashed.discard(number := self.source.choice(stopped))
-            self.scene.start(number)
-        return bool(stopped)
-
-    def write(self) -> bool:
-        """Write to all partitions that have a leader."""
-        self.scene.write(FIRST, 1)
-        return True
-
-    def remove_metadata_file(self) -> bool:
-        """Remove partition.metadata of a log."""
-        found = self._replica(list(self.scene.lab.brokers))
-        if found is None or not (found[1] / "partition.metadata").exists():
-            return False
-        (found[1] / "partition.metadata").unlink()
-        self.scene.lab.note(f"{found[1].name}/partition.metadata is removed on broker {found[0]}")
-        return True
-
-    def write_foreign_file(self) -> bool:
-        """Write another topic's id into partition.metadata of a log of a broker that is down."""
-        found = self._replica(self._stopped())
-        if found is None:
-            return False
-        (found[1] / "partition.metadata").write_text(FOREIGN_FILE)
-        self.scene.lab.note(f"{found[1].name}/partition.metadata has another topic's id on broker {found[0]}")
-        return True
-
-    def remove_log(self) -> bool:
-        """Remove a log of a broker that is down."""
-        found = self._replica(self._stopped())
-        if found is None:
-            return False
-        shutil.rmtree(found[1])
-        self.scene.lab.note(f"{found[1].name} is removed on broker {found[0]}")
-        return True
-
-    def copy_log(self) -> bool:
-        """Copy a log, as a backup does."""
-        found = self._replica(self._running())
-        if found is None or (found[0], found[1].name) in self.copies:
-            return False
-        copy = self.scene.lab.folder / f"copy-{found[0]}-{found[1].name}"
-        shutil.copytree(found[1], copy, dirs_exist_ok=True)
-        self.copies[found[0], found[1].name] = copy
-        self.scene.lab.note(f"{found[1].name} of broker {found[0]} is copied")
-        return True
-
-    def bring_copy_back(self) -> bool:
-        """Bring an old copy of a log to a broker that is down."""
-        stopped = self._stopped()
-        known = [key for key in self.copies if key[0] in stopped]
-        if not known:
-            return False
-        number, name = self.source.choice(known)
-        broker, copy = self.scene.lab.brokers[number], self.copies.pop((number, name))
-        place = broker.directory(name) or broker.data / name
-        if not place.parent.is_dir():
-            return False
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.move(copy, place)
-        self.scene.lab.note(f"broker {number} has an old copy of {name}")
-        return True
-
-    def fail_disk(self) -> bool:
-        """Let a disk with a log of the topic fail, of a broker that runs."""
-        found = self._replica(self._running())
-        if found is not None:
-            self.scene.lab.fail_disk(found[0], found[1].parent)
-        return found is not None
-
-    def start_with_another_id(self) -> bool:
-        """Start a broker that is down with its disks, under an id that no broker had."""
-        stopped = [number for number in self._stopped() if number not in self.scene.gone]
-        if not stopped:
-            return False
-        number, new = self.source.choice(stopped), max(self.scene.lab.brokers) + 1
-        self.scene.lab.renumber(number, new)
-        self.scene.gone.add(number)
-        self.scene.start(new)
-        return True
-
-    def write_earlier_state(self) -> bool:
-        """Write the state that a partition had first, as a restored backup of ZooKeeper has it."""
-        partition = self.source.choice(list(self.earlier))
-        if self.scene.lab.states(self.scene.topic).get(partition) in (None, self.earlier[partition]):
-            return False
-        self.scene.write_state(partition, **self.earlier[partition])
-        return True
-
-    def remove_state(self) -> bool:
-        """Delete the state znode of a partition."""
-        lab, topic = self.scene.lab, self.scene.topic
-        partition = self.source.choice(list(self.earlier))
-        if partition not in lab.states(topic):
-            return False
-        lab.zk.do(delete(f"/brokers/topics/{topic}/partitions/{partition}/state"))
-        lab.note(f"the state of {topic}-{partition} is deleted")
-        return True
-
-    def edit_state(self) -> bool:
-        """Write a leader and an ISR of some replicas by hand, as an operator does who wants the partition served."""
-        lab, topic = self.scene.lab, self.scene.topic
-        if not lab.states(topic):
-            return False
-        partition = self.source.choice(sorted(lab.states(topic)))
-        replicas = sorted((lab.topic(topic) or {})["partitions"][str(partition)])
-        isr = self.source.sample(replicas, self.source.randint(1, len(replicas)))
-        self.scene.write_state(partition, leader=isr[0], isr=isr)
-        return True
-
-    def edit_assignment(self) -> bool:
-        """Write replicas of a partition into the topic's znode by hand."""
-        lab, topic = self.scene.lab, self.scene.topic
-        content = lab.topic(topic) or {}
-        number = self.source.choice(sorted(content["partitions"]))
-        replicas = self.source.sample(sorted(lab.brokers), self.source.randint(1, len(lab.brokers)))
-        if sorted(replicas) == sorted(content["partitions"][number]):
-            return False
-        content["partitions"][number] = replicas
-        lab.zk.do(set_data(f"/brokers/topics/{topic}", json.dumps(content).encode()))
-        lab.note(f"the replicas of {topic}-{number} are set to {replicas}")
-        return True
-
-    def cut_log(self) -> bool:
-        """Cut the end of a log of a broker that has crashed: what the disk had not got is gone."""
-        found = self._replica([number for number in self._stopped() if number in self.crashed])
-        segments = [] if found is None else sorted(found[1].glob("*.log"))
-        if found is None or not segments or not segments[-1].stat().st_size:
-            return False
-        size = self.source.randrange(segments[-1].stat().st_size)
-        with segments[-1].open("r+b") as file:
-            file.truncate(size)
-        self.scene.lab.note(f"{found[1].name} of broker {found[0]} is cut to {size} bytes")
-        return True
-
-    def bring_disk_back(self) -> bool:
-        """Bring failed disks of a broker back, and restart it."""
-        lab = self.scene.lab
-        failed = [n for n, one in lab.brokers.items() if any(failed_root(root).is_dir() for root in one.roots)]
-        failed = [number for number in failed if number not in self.scene.gone]
-        if failed:
-            number = self.source.choice(failed)
-            if lab.brokers[number].runs:
-                self.scene.stop(number)
-            lab.repair_disks(number)
-            self.scene.start(number)
-        return bool(failed)
-
-    def reassign(self) -> bool:
-        """Reassign a partition to some of the brokers, while all run."""
-        lab, topic = self.scene.lab, self.scene.topic
-        if self._stopped() or lab.controller() is None or not lab.states(topic):
-            return False
-        partition = self.source.choice(sorted(lab.states(topic)))
-        replicas = self.source.sample(sorted(lab.brokers), self.source.randint(1, 3))
-        lab.admin(milliseconds=8000).reassign(topic, {partition: replicas})
-        time.sleep(2)
-        rest(lab)
-        lab.note(f"{topic}-{partition} is reassigned to {replicas}")
-        return True
-
-
-HARMFUL = frozenset(
-    (
-        "erase_id",
-        "write_first_id",
-        "remove_metadata_file",
-        "write_foreign_file",
-        "remove_log",
-        "fail_disk",
-        "start_with_another_id",
-        "bring_copy_back",
-        "write_earlier_state",
-        "edit_state",
-        "remove_state",
-        "edit_assignment",
-        "cut_log",
-    )
-)
-OPERATIONS = (
-    *sorted(HARMFUL),
-    "copy_log",
-    "bring_disk_back",
-    "reassign",
-    "stop",
-    "crash",
-    *("fail_over", "start", "write") * 2,
-)
-"""What is drawn from: some of it twice as often."""

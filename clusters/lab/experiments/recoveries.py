@@ -21,7 +21,7 @@ from attrs import evolve, field, frozen
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions, failed_root
 from kwalk.clusters.lab.experiments import damages
-from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, RandomDamages, Scene
+from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, Scene
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import (
     AFTER,
@@ -38,6 +38,7 @@ from kwalk.clusters.lab.experiments.known_records import (
     wrong_records,
 )
 from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
+from kwalk.clusters.lab.experiments.random_damages import RandomDamages
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import WITH_LOSSES, recovery_problem
@@ -168,14 +169,19 @@ def _served(scene: Scene, origin: str) -> list[str]:
     return scene.ledger.write(lab, origin)
 
 
-def _recovered(lab: Lab, this: ExperimentRound, case: Case, *, answer: int | None = None) -> RoundOutcome:
-    """Damage the cluster, plan, and carry out an answer, or restart the brokers without one."""
-    number = this.number if answer is None else answer
+def _recovered(lab: Lab, this: ExperimentRound, case: Case) -> RoundOutcome:
+    """Damage the cluster, and answer."""
     scene = Scene(lab, this, Ledger(this.topic))
     case.damage(scene)
+    return _answered(scene, case, this.number)
+
+
+def _answered(scene: Scene, case: Case, number: int) -> RoundOutcome:
+    """Plan for a cluster that is damaged, and carry out an answer, or restart the brokers without one."""
+    lab = scene.lab
     found = diagnosed(scene, "damaged")
     details: dict[str, Any] = {"damage": found.kinds}
-    right = _is_right(case, found, scene.lab.options.release)
+    right = _is_right(case, found, lab.options.release)
     if case.probed:
         wrong = damage_now(scene)
         wrong += _served(scene, DAMAGED)
@@ -197,21 +203,30 @@ def _recovered(lab: Lab, this: ExperimentRound, case: Case, *, answer: int | Non
 
 def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Damage the cluster at random, by the number of the round, and carry out the first answer that is true."""
-    acts: list[str] = []
-
-    def damage(scene: Scene) -> None:
-        RandomDamages(scene, random.Random(this.number), acts=acts).run()
-        time.sleep(EXPIRY)
-        rest(lab)
-
+    scene = Scene(lab, this, Ledger(this.topic))
+    damage = RandomDamages(scene, random.Random(this.number))
+    damage.run()
+    time.sleep(EXPIRY)
+    rest(lab)
     case = Case(
-        damage,
+        lambda _: None,
         probed=False,
         is_planned=None,
-        untrue=("are gone for good", "cannot be read", "if the log dir", *OWN_DISKS),
+        keeps=None if scene.is_deleted else scene.origin,
+        deletes=scene.is_deleted,
+        untrue=("gone for good", "cannot be read", "if the log dir", *OWN_DISKS, *_other_logs(scene)),
     )
-    outcome = _recovered(lab, this, case, answer=0)
-    return evolve(outcome, details={"acts": acts, **outcome.details})
+    outcome = _answered(scene, case, 0)
+    return evolve(outcome, details={"acts": damage.acts, **outcome.details})
+
+
+def _other_logs(scene: Scene) -> list[str]:
+    """Return how premises end that keep logs without a record of the topic, of a broker that has others."""
+    return [
+        f"{scene.topic} has on broker {number}"
+        for number, logs in logs_on_disks(scene.lab, scene.topic).items()
+        if (found := {entry.origin for log in logs.values() for entry in log.values()}) and scene.origin not in found
+    ]
 
 
 def _is_right(case: Case, diagnosis: _Diagnosis, release: str) -> bool:
