@@ -41,7 +41,6 @@ SHAPES: tuple[Mapping[int, list[int]], ...] = (
     {0: [3], 1: [1]},
     {0: [1, 2], 1: [2, 3], 2: [3, 1]},
     {0: [3, 1]},
-    {0: [1, 2, 3], 1: [2]},
 )
 MOST_TRIES = 24
 """How many acts are tried at most, as some cannot be done now."""
