@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.invariants.reading.advice import PartitionLogs
+from kwalk.invariants.reading.advice.facts import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
     Broken,

@@ -12,7 +12,7 @@ from functools import partial
 
 from attrs import evolve
 
-from kwalk.invariants.reading.advice import Advice
+from kwalk.invariants.reading.advice.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.invariants.reading.migration import migration_prospect
