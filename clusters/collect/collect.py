@@ -312,7 +312,8 @@ class _Visit:
         for place in self.options.logs:
             if place.host is None:
                 try:
-                    self._add(place.broker, place, read_path(Path(place.root)))
+                    found = read_path(Path(place.root), may_be_empty=place.broker is not None)
+                    self._add(place.broker, place, found)
                 except LogsUnread as error:
                     raise UsageError(f"{error}.") from error
 

@@ -334,8 +334,12 @@ def read_by_ssh(place: SshPlace, command: Sequence[str] = SSH, *, seconds: float
 # Any file or folder.
 
 
-def read_path(path: Path) -> list[RootFiles]:
+def read_path(path: Path, *, may_be_empty: bool = False) -> list[RootFiles]:
     """Return the roots that a path names: a root itself, an archive of roots, or a listing.
+
+    Args:
+        path: The path.
+        may_be_empty: Whether a folder without any file is a root, as a new disk of a broker that has lost one.
 
     Raises:
         LogsUnread: It is none of them.
@@ -344,7 +348,7 @@ def read_path(path: Path) -> list[RootFiles]:
     try:
         if path.is_dir():
             root = read_folder(path)
-            if not root.is_root:
+            if not root.is_root and not (may_be_empty and not any(path.iterdir())):
                 raise LogsUnread(f"{shown} is no log directory: it has neither {BROKER} nor directories of partitions")
             return [root]
         if not path.is_file():

@@ -1190,6 +1190,16 @@ LEADERLESS_BY_HAND = evolve(
     log="none: kafka-topics.sh --describe shows a leader, and the state znode none",
     cause="the state znode was written by hand, or restored",
 )
+ISR_BY_HAND = evolve(
+    LEADER_BY_HAND,
+    name="isr-written-by-hand",
+    title="the state names another ISR than all brokers do, at the same leader epoch",
+    now="changes of the ISR fail: a replica outside of the leader's own does not join",
+    later="when the leader stops, the ISR in ZooKeeper decides: a replica that a hand wrote into it leads, whatever it "
+    "lacks, and none leads that a hand has taken out",
+    log="none: kafka-topics.sh --describe shows another ISR than the state znode",
+    cause="the state znode was written by hand",
+)
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",
     LATENT,
@@ -1434,6 +1444,7 @@ KINDS = (
     REPLICA_HAS_NO_LOG,
     LEADER_BY_HAND,
     LEADERLESS_BY_HAND,
+    ISR_BY_HAND,
     OFFLINE_REPLICA,
     LEADER_OUTSIDE_ISR,
     IDS_MIXED,

@@ -18,6 +18,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
     deletion_waits_for,
+    isr_before_hand,
     leader_before_hand,
     members_without_log,
     offline_replicas,
@@ -598,6 +599,9 @@ class Findings:
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
             if kind is kinds.LEADERLESS_BY_HAND:
                 yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
+        elif isr := isr_before_hand(self.capture, place.topic, place.partition):
+            answer = f"brokers answer with ISR {listed([str(b) for b in isr])}"
+            yield self._observed(kinds.ISR_BY_HAND, place, f"{_isr(place)}; {answer}")
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:
@@ -949,7 +953,8 @@ class Findings:
             yield from self._on_brokers(kinds.NOT_FOLLOWING, place, idle, "{} in the ISR")
             without = replicas_without_log(self.capture, place.topic, place.partition)
             bare = [b for b in late if place.broker(b.broker) in without]
-            late = [b for b in late if b not in bare]
+            by_hand = isr_before_hand(self.capture, place.topic, place.partition)
+            late = [b for b in late if b not in bare and place.broker(b.broker) not in by_hand]
             yield from self._on_brokers(kinds.REPLICA_HAS_NO_LOG, place, bare, "{} not in the ISR")
             joining = () if REFUSES in broken else late  # the leader refuses their fetches, or the ISR with its id
             yield from self._on_brokers(kinds.CATCHING_UP, place, joining, "{} not in the ISR")

@@ -114,6 +114,7 @@ HAZARDS = (
         Act.ANY,
         "write the state of {}, whose leader was written by hand",
     ),
+    Hazard((kinds.ISR_BY_HAND,), Act.ANY, "write the state of {}, whose ISR was written by hand"),
     Hazard((kinds.IDS_NOT_READ,), Act.ANY, "find out which logs of {} are the topic's"),
     Hazard(
         (kinds.CONTROLLER_EPOCH_BEHIND,),

@@ -869,10 +869,13 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 
 
 def _stays(capture: Capture, inspection: Inspection, kind: FindingKind) -> bool:
-    """Whether a kind has places that are no damage to plans: logs of topics without znode on brokers that are down."""
-    known = {*damaged_topics(capture, inspection)}
+    """Whether a kind has places that are no damage to plans: logs of topics without znode on brokers that are down.
+
+    They stay until an operator wants the name again.
+    """
+    is_up = {str(number) for number in capture.live}
     return kind.name == ORPHANED_LOG.name and any(
-        one.fields["topic"] not in known for one in inspection.by_kind()[kind]
+        not is_up >= {*one.fields["brokers"].split()} for one in inspection.by_kind()[kind]
     )
 
 

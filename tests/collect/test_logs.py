@@ -296,6 +296,14 @@ def test_a_path_without_a_log_directory_is_refused(tmp_path):
         read_path(tmp_path / "nowhere")
 
 
+def test_an_empty_folder_is_the_new_disk_of_a_broker_that_is_named(tmp_path):
+    (root,) = read_path(tmp_path, may_be_empty=True)
+    assert not root.is_root and not root.directories
+    (tmp_path / "photos").mkdir()
+    with pytest.raises(LogsUnread, match="is no log directory"):
+        read_path(tmp_path, may_be_empty=True)
+
+
 @pytest.fixture
 def shown():
     return document(AGED)

@@ -468,6 +468,12 @@ def leader_is_written_by_hand(capture: Capture) -> None:
     state(capture)["leader"] = next(b for b in state(capture)["isr"] if b != state(capture)["leader"])
 
 
+def isr_is_written_by_hand(capture: Capture) -> None:
+    """Round 400 of recover-random-damages: all brokers know the ISR that the leader has."""
+    settled(capture)
+    state(capture)["isr"] = [state(capture)["leader"]]
+
+
 def leader_is_removed_by_hand(capture: Capture) -> None:
     settled(capture)
     state(capture).update(leader=-1, leader_epoch=state(capture)["leader_epoch"] + 1)
@@ -661,6 +667,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_has_no_log: {"replica-has-no-log": ["t-0"]},
     log_is_set_aside: {"log-set-aside": ["t-0"]},
     leader_is_written_by_hand: {"leader-written-by-hand": ["t-0"]},
+    isr_is_written_by_hand: {"isr-written-by-hand": ["t-0"]},
     leader_is_removed_by_hand: {"leaderless-state-is-served": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
@@ -693,6 +700,7 @@ def damaged_by(damage: Callable[[Capture], None]) -> bytes:
         damage(capture)
         if damage not in (
             leader_is_written_by_hand,
+            isr_is_written_by_hand,
             leader_is_removed_by_hand,
             stale_metadata,
             partition_without_state_is_served,

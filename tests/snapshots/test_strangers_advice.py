@@ -138,11 +138,14 @@ def test_a_log_that_was_not_read_is_not_moved_away_if_it_has_the_id_of_the_other
 
 
 def test_brokers_that_stop_at_once_leave_other_topics_without_a_leader() -> None:
-    """All three have the log of a topic that does not exist."""
+    """All three have the log of an earlier topic of the name, and the present one is to begin with empty logs."""
     snapshot = alone("2.8.1")
+    orders = snapshot["topics"]["orders"]
+    snapshot["topics"]["clock"] = {**orders, "znode": {**orders["znode"], "topic_id": OTHER}, "version": 0, "mzxid": 60}
     for broker in snapshot["brokers"].values():
-        broker["dirs"]["gone-0"] = log(OTHER)
-    risk = procedure(problem(snapshot), "move-directories-at-once gone 1 2 3").risk
+        broker["dirs"]["clock-0"] = log(IDS["payments"])
+    (empty,) = problem(snapshot).alternatives
+    risk = procedure(empty, "move-directories-at-once clock 1 2 3").risk
     assert "meanwhile orders-0 has no leader" in risk and "unclean.leader.election.enable is false" in risk
     removed = procedure(problem(minted()), "restart-without-metadata-files orders 1 2 3").risk
     assert "orders may have no leader until the last of them has started" in removed

@@ -19,6 +19,7 @@ from kwalk.clusters.lab.cluster import failed_root
 from kwalk.clusters.lab.experiments.damages import (
     DELETING,
     FIRST,
+    FOR_EVER,
     FOREIGN_FILE,
     SECOND,
     TWO,
@@ -56,7 +57,8 @@ NO_METADATA = "version: 0\ntopic_"
 class RandomDamages:
     """A topic that is damaged at random; a second one is left alone.
 
-    Each method with an act returns whether it was done.
+    Each method with an act returns whether it was done. Records are kept for ever: a copy of a log that a broker had
+    open has a time index of zeros, by which a broker that starts in an orderly way would delete the segment.
     """
 
     scene: Scene
@@ -71,9 +73,9 @@ class RandomDamages:
     def run(self) -> None:
         """Do four to eight things, and go on until the topic is damaged, or it has been tried often enough."""
         scene, lab, choose = self.scene, self.scene.lab, self.source
-        scene.create(choose.choice(SHAPES), aged=choose.random() < 0.7)
+        scene.create(choose.choice(SHAPES), FOR_EVER, aged=choose.random() < 0.7)
         other = Ledger("other")
-        lab.admin(milliseconds=8000).create_topic(other.topic, {0: [2, 1, 3]})
+        lab.admin(milliseconds=8000).create_topic(other.topic, {0: [2, 1, 3]}, FOR_EVER)
         lab.wait_for_leaders(other.topic)
         other.write(lab, FIRST)
         scene.others.append(other)
@@ -277,7 +279,7 @@ class RandomDamages:
     def delete_topic(self) -> bool:
         """Delete the topic while a broker is down, which it waits for."""
         lab, topic = self.scene.lab, self.scene.topic
-        if not self._stopped() or lab.controller() is None:
+        if not self._stopped() or lab.controller() is None or self.source.random() < 0.5:
             return False
         lab.admin(milliseconds=4000).delete_topic(topic)
         time.sleep(DELETING)
@@ -286,7 +288,9 @@ class RandomDamages:
         return True
 
     def delete_by_hand(self) -> bool:
-        """Remove the topic's znodes by hand."""
+        """Remove the topic's znodes by hand; seldom, as nothing else happens then."""
+        if self.source.random() < 0.8:
+            return False
         self.scene.lab.zk.delete_tree(f"/brokers/topics/{self.scene.topic}")
         self.scene.lab.note("the znodes of the topic are removed")
         rest(self.scene.lab)
@@ -300,7 +304,7 @@ class RandomDamages:
             return False
         self.scene.remove_topic()
         replicas = {int(number): found for number, found in content["partitions"].items()}
-        self.scene.create(replicas, aged=self.source.random() < 0.7)
+        self.scene.create(replicas, FOR_EVER, aged=self.source.random() < 0.7)
         self.scene.origin, self.backup = SECOND, None
         self.scene.write(SECOND, 3)
         self._remember()

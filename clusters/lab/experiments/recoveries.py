@@ -51,6 +51,8 @@ WAIT = 60.0
 """Seconds that are waited at most where a plan has no steps: the session of a killed broker expires meanwhile."""
 EXPIRY = 25.0
 """Seconds in which the session of a killed broker expires: before, nothing shows that it is down."""
+ORPHANED = "orphaned-log"
+"""The kind of damage with which a topic's name is not to be used again."""
 WITH_EMPTY_LOGS = "to begin topic"
 """How the premise of an answer begins that keeps no records."""
 
@@ -85,11 +87,10 @@ class _Diagnosis:
     def is_broken(self) -> bool:
         return self.inspection.severity is Severity.BROKEN
 
-    @property
-    def violated(self) -> set[str]:
-        """The properties that are violated, and are more than a note."""
+    def violated(self, uncovered: Collection[str] = ()) -> set[str]:
+        """Return the properties that are violated, and are more than a note, without those of some kinds of damage."""
         kinds = (kind for kind in self.inspection.by_kind() if kind.severity is not Severity.NOTE)
-        return {name for kind in kinds for name in kind.properties}
+        return {name for kind in kinds if kind.name not in uncovered for name in kind.properties}
 
 
 @frozen
@@ -164,7 +165,7 @@ def _served(scene: Scene, origin: str) -> list[str]:
         created = lab.admin(milliseconds=8000).create_topic(topic, {0: [2, 3]})
         lab.wait_for_leaders(topic)
         rest(lab)
-        if not created.ok:
+        if lab.topic(topic) is None:
             return [f"{topic} is not created again: {created}"]
     return scene.ledger.write(lab, origin)
 
@@ -259,22 +260,24 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
     details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
     if not plan.procedures:
         details["seconds of waiting"] = _waited(scene)
-    details["steps"] = steps = list(_carried_out(scene, plan))
+    uncovered = answer.problem.uncovered
+    details["steps"] = steps = list(_carried_out(scene, plan, uncovered))
     scene.gone -= {number for number in scene.gone if number not in lab.brokers or lab.brokers[number].runs}
     if not plan.procedures and diagnosed(scene, "waited").is_broken:
         later = next((one.plan for one in answer.alternatives if one.problem.is_for_later and one.plan), None)
-        steps += _carried_out(scene, later) if later else ()
+        steps += _carried_out(scene, later, uncovered) if later else ()
         details["steps when nothing has changed"] = [one["step"] for one in steps]
     topics = {scene.topic: kept, **{other.topic: its for other, its in others}}
     bad: list[str] = []
-    damage: list[str] = []
+    damage: set[str] = set()
     for when in ("after the plan", "after a rolling restart"):
         if when == "after a rolling restart":
             roll_brokers(scene)
         found = diagnosed(scene, when)
         stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
         refused = [f"{scene.topic} is not deleted"] if stays else []
-        refused += [line for other in scene.others for line in other.write(lab, AFTER)] + _served(scene, AFTER)
+        refused += [line for other in scene.others for line in other.write(lab, AFTER)]
+        refused += [] if lab.topic(scene.topic) is None and ORPHANED in found.kinds else _served(scene, AFTER)
         wrong = [
             *refused,
             *damage_now(scene),
@@ -282,7 +285,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
             *(line for other, its in others for line in wrong_copies(lab, other, its)),
         ]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(lab, topics)}
-        damage += found.damage
+        damage |= {*found.damage} - {*uncovered}
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
     unforeseen = any(step["not foreseen"] for step in steps)
@@ -348,12 +351,12 @@ def _without_repair(scene: Scene, case: Case, details: dict[str, Any], *, has_pl
     return RoundOutcome(outcome, right and case.is_planned in (None, has_plan), details)
 
 
-def _carried_out(scene: Scene, plan: Plan) -> Iterator[dict[str, Any]]:
-    """Do every step; yield what was found after it, and which of it the plan does not foresee."""
+def _carried_out(scene: Scene, plan: Plan, uncovered: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Do every step; yield what was found after it, and which of what plans cover it does not foresee."""
     for number, procedure in enumerate(plan.procedures):
         carry_out(scene.lab, procedure)
         found = diagnosed(scene, f"after step {number + 1}")
-        unforeseen = sorted(found.violated - plan.shows[number])
+        unforeseen = sorted(found.violated(uncovered) - plan.shows[number])
         yield {"step": procedure.title, "found": found.kinds, "not foreseen": unforeseen}
         if plan.early[number] and not found.damage:
             return

@@ -114,6 +114,15 @@ def states_by_hand(scene: Scene, leaders: Mapping[int, int]) -> None:
         scene.write_state(partition, leader=leader)
 
 
+def isrs_by_hand(scene: Scene) -> None:
+    """Take all followers out of ISRs by hand, which their leaders do not read."""
+    scene.create(EACH)
+    scene.write(FIRST)
+    for partition, state in scene.lab.states(scene.topic).items():
+        scene.write_state(partition, isr=[state["leader"]])
+    scene.write(FIRST)
+
+
 def states_without_leaders(scene: Scene) -> None:
     """Write states by hand that name no leader, and no ISR member or a follower; brokers serve on."""
     scene.create(EACH)
@@ -596,6 +605,11 @@ EXPERIMENTS = (
             write_states,
             repaired=RELEASES,
         ),
+    ),
+    advised(
+        "isrs-by-hand",
+        "All followers are taken out of the states of three partitions by hand",
+        Advised(isrs_by_hand, "isr-written-by-hand", write_states, repaired=RELEASES),
     ),
     advised(
         "leaderless-states",

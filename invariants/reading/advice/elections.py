@@ -309,7 +309,7 @@ class ElectionAdvice(Facts):
         wanted = list[tuple[str, int, str]]()
         for one in observations:
             topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
-            leader = leader_before_hand(self.capture, topic, number)
+            leader = leader_before_hand(self.capture, topic, number) or topic.states[number].leader
             wanted.append((one.subject, topic.states[number].leader_epoch + EPOCHS_ABOVE, f"broker {leader}"))
         which = each(wanted, "this state", "these states")
         way_out = f"write {which}, at the version that was read: {states_text(wanted)}; then fail the controller over"

@@ -30,7 +30,7 @@ FAIL_OVER = "fail the controller over"
 IF_RESTORED = f"; if ZooKeeper was restored from a backup, {LATER_IDS}"
 RAISED = "the leader then refuses ZooKeeper's"
 """What a rise of its leader epoch does to a partition whose replicas have another topic id."""
-OF_HANDS = (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND)
+OF_HANDS = (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND, kinds.ISR_BY_HAND)
 PLACES = "\0"
 """Stands for the names of the places of which a sentence is said."""
 MOST = 3

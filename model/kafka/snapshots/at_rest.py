@@ -30,8 +30,8 @@ from kwalk.model.kafka.snapshots.capture import (
     Topic,
     kept_by_capture,
 )
-from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import (
+    alters_isr,
     disks_of_others,
     each,
     has_epoch,
@@ -47,6 +47,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     served_without_state,
     symptoms,
 )
+from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
     InferredReplica,
@@ -460,6 +461,27 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     return leader if leads and is_other and not answered else None
 
 
+def isr_before_hand(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the ISR that all brokers answer, where a hand wrote another one into ZooKeeper; empty if it is the same.
+
+    Since 2.7 the controller writes the ISR, and informs brokers at once. All members are live replicas: the controller
+    takes one that is down out. The leader changes the ISR at the version of the znode that it knows, which is refused:
+    seen on 3.9.0.
+
+    Kafka: Partition.submitAlterPartition; ZkPartitionStateMachine.
+    """
+    state, known = topic.states.get(partition), capture.all_cached(topic.name, partition)
+    if state is None or not known or not alters_isr(capture.version) or topic.name in capture.deleting:
+        return ()
+    answered = {(one.leader, one.leader_epoch, frozenset(one.isr)) for one in known}
+    leader, epoch, isr = answered.pop()
+    members = {*isr, *state.isr}
+    is_live = members <= {*capture.live} & {*topic.partitions.get(partition, ())}
+    is_same = (leader, epoch) == (state.leader, state.leader_epoch) and leader in isr and leader in state.isr
+    is_other = is_live and is_same and isr != {*state.isr} and partition not in topic.moving
+    return tuple(sorted(isr)) if is_other and not answered else ()
+
+
 def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list[int]:
     """Return the live replicas outside the ISR that have no log, or copy nothing into an empty one.
 
@@ -528,7 +550,7 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     served = served_without_state(capture, topic, partition)
-    if served is not None and served.leader_epoch > 0:
+    if served is not None and served.leader_epoch > 0 and topic.name in capture.topics:  # else plans only remove logs
         return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
     later = later_than_deletion(capture, topic)
     if later:
@@ -593,7 +615,7 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if why := _in_memory_only(capture, topic, partition) or _unequal(capture, topic, partition):
         return why
     aside = sorted({b for b, _ in last_copies_aside(capture, topic, partition)})
-    if aside:
+    if aside and topic.name in capture.topics:
         return (
             f"a directory of {brokers_in_words(aside)} that ends in -future or -delete may be the last copy: see to it"
         )

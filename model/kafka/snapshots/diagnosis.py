@@ -32,6 +32,7 @@ from kwalk.model.kafka.versions.records import (
     SKIPS_OLDER_PARTITION_EPOCHS,
     TOPICS_HAVE_IDS,
 )
+from kwalk.model.kafka.versions.sessions import ALTER_ISR
 
 MOST = 8
 """A longer list is cut."""
@@ -503,6 +504,11 @@ def marks_refused_logs_offline(version: str) -> bool:
 def skips_older_versions(version: str) -> bool:
     """Whether a process leaves a replica as it is when a state znode has a lower version than it has seen (3.3)."""
     return bool(flags_of(version)[SKIPS_OLDER_PARTITION_EPOCHS.name])
+
+
+def alters_isr(version: str) -> bool:
+    """Whether the controller writes the ISR, and informs brokers at once (2.7)."""
+    return bool(flags_of(version)[ALTER_ISR.name])
 
 
 def counts_replicas(version: str) -> bool:

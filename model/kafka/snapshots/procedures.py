@@ -163,9 +163,10 @@ class Catalogue:
                 yield from self._removals_of_files([topic])
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
             begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
-            if len(moving) == 1 or not begins_empty:  # else no broker has a log to copy, and others' logs come back
+            is_gone = topic.name not in self.capture.topics
+            if len(moving) == 1 or not begins_empty or is_gone:  # else none has a log to copy, and others' come back
                 yield from (self._move_directories([topic], b) for b in moving)
-            if len(moving) > 1:
+            if len(moving) > 1 and not is_gone:
                 yield self._move_at_once(topic, moving)
         for broker in self.brokers:  # one that is down must not start with the logs of the other topics
             several = [topic for topic in self.topics if self._strays(topic, broker) or self._apart(topic, broker)]
@@ -853,20 +854,34 @@ class Catalogue:
         """Return the step that lets Kafka take a broker out of the ISR that is no replica; one that is down starts.
 
         Replicas that were written by hand are new ones to the controller until the next one has read them, and it
-        refuses new ones that are down: seen on 3.9.0 (KafkaController.validateReplicas).
+        refuses new ones that are down: seen on 3.9.0 (KafkaController.validateReplicas). Where all replicas are down,
+        they start first: else the broker's log goes, and it stays the whole ISR (seen on 3.4.1).
         """
         foreign = self._foreign(topic, broker)
-        down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive})
+        started = self._replicas_to_start(topic, foreign)
+        down = sorted({b for n in foreign for b in topic.partitions[n] if not self.capture.brokers[b].alive} - started)
         is_refused, is_up = bool(down), self.capture.brokers[broker].alive
+        starting = [*sorted(started), *[broker] * (not is_up)]
         stays = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
         def moves(part: ClusterPart) -> tuple[Move, ...]:
             number, fail_over = part.number(broker), Move((("delete_controller()",),))
-            keys = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in range(len(part.observed.brokers)))
-            change = Move((keys,)) if part.topic.name == topic.name and part.partitions[0] in foreign else NOTHING
-            return (*(_start(part, broker),) * (not is_up), *(fail_over,) * is_refused, change, fail_over, change)
+            controllers = range(len(part.observed.brokers))
+            change = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in controllers)
+            cancel = tuple(f"cancel_partition_reassignment({c}, 0, 0)" for c in controllers)
+            is_its = part.topic.name == topic.name and part.partitions[0] in foreign
+            begin, end = Move((change,)), Move((change, *[cancel] * is_refused))
+            starts = (_start(part, b) for b in (*sorted(started), *[broker] * (not is_up)))
+            return (
+                *starts,
+                *(fail_over,) * is_refused,
+                begin if is_its else NOTHING,
+                fail_over,
+                end if is_its else NOTHING,
+            )
 
         label = topic_label(topic.name)
+        names_started = brokers_in_words(starting) if starting else ""
         names = listed([f"{label}-{number}" for number in foreign])
         narrow = {number: topic.partitions[number] for number in foreign}
         wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
@@ -877,14 +892,14 @@ class Catalogue:
         return Procedure(
             f"put-back {label} {broker}",
             sentence(
-                f"{f'start broker {broker}, ' * (not is_up)}{'fail the controller over, ' * is_refused}make broker "
+                f"{f'start {names_started}, ' * bool(starting)}{'fail the controller over, ' * is_refused}make broker "
                 f"{broker} a replica of {names}, fail the controller over{' again' * is_refused}, and take the replica "
                 "away again."
             ),
             self._in_each_part(moves),
             cost=5,
             commands=(
-                *(f"{START[0]}   # on broker {broker}",) * (not is_up),
+                *(f"{START[0]}   # on broker {number}" for number in starting),
                 *(fail_over,) * is_refused,
                 f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
                 f"{reassign} with-{broker}.json --execute",
@@ -893,12 +908,23 @@ class Catalogue:
                 f"{reassign} without-{broker}.json --execute",
                 f"{reassign} without-{broker}.json --verify   # until it is complete",
             ),
-            before=f"no reassignment is in flight, and {f'broker {broker} is up' if is_up else self._disk(broker)}",
+            before="; ".join(
+                [
+                    f"no reassignment is in flight{f', and broker {broker} is up' * is_up}",
+                    *(self._disk(number) for number in starting),
+                ]
+            ),
             after=REST,
             risk=f"if broker {broker} has no log of {names}, it copies the leader's in between; without the failover "
             "the controller does not take the replica out of the ISR",
-            starts=frozenset() if is_up else frozenset({str(broker)}),
+            starts=frozenset(map(str, starting)),
         )
+
+    def _replicas_to_start(self, topic: Topic, partitions: Iterable[int]) -> set[int]:
+        """Return the replicas of those of some partitions of which all replicas are down, if they start as they are."""
+        is_up = {b.id for b in self.capture.brokers.values() if b.alive}
+        unserved = [topic.partitions[number] for number in partitions if is_up.isdisjoint(topic.partitions[number])]
+        return {b for replicas in unserved for b in replicas if self._starts_as_it_is(b)}
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
         """Return the moves in the world of each part, and what they would be in those that have none."""

@@ -54,7 +54,7 @@ MINTED = 2
 """How many topic ids can be minted after the snapshot."""
 MOST_BROKERS = 4
 """The most brokers of a world; more make it too large to look at every interleaving."""
-COUNTERS = ("controller_deletions", "stops", "repairs", "reassignments")
+COUNTERS = ("controller_deletions", "stops", "repairs", "reassignments", "cancellations")
 NAMED = 6
 """How many partitions of a part are named."""
 DELETION_ENDS = "the deletion ends, and leaves nothing of {}"
@@ -179,7 +179,7 @@ def scenario_of(part: ClusterPart, needs: Needs, properties: Iterable[Property])
     steps += [*actions.DELETION, *actions.BY_HAND] if needs.deletion else []
     steps += [one for one in actions.REASSIGNMENT if one.by.system] if needs.reassignment else []
     steps += actions.SESSIONS if needs.sessions else []
-    steps += [reassignment.change_one_replica] if needs.foreign_isr else []
+    steps += [reassignment.change_one_replica, reassignment.cancel_partition_reassignment] * needs.foreign_isr
     steps += [repair.write_state] if part.needs_state else []
     return REAL_CLUSTER.varied(
         actions=tuple(dict.fromkeys(steps)),
@@ -242,7 +242,7 @@ def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[s
         "restarts": AMPLE,
         "repairs": AMPLE,
         "reassignments": AMPLE * needs.foreign_isr,
-        "cancellations": 0,
+        "cancellations": AMPLE * needs.foreign_isr,
         "controller_epochs": AMPLE,
         "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.is_behind else AMPLE,
         "events": 8,

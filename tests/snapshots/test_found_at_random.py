@@ -1,0 +1,93 @@
+"""Damages of real brokers by `recover-random-damages` that a diagnosis or a plan got wrong, as edits of a snapshot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, planned, problem, steps, ways_out
+from tests.snapshots.test_strangers import answers, state
+from tests.snapshots.test_strangers_foreseen import alone, down
+
+DELETED = "if gone was deleted on purpose, and ZooKeeper's earlier data does not come back"
+
+
+def test_the_log_of_an_only_isr_member_that_is_no_replica_stays_while_all_replicas_are_down() -> None:
+    """Round 201 on 3.4.1: taken out of the replicas again, broker 1 lost the log, and stayed the whole ISR."""
+    snapshot = alone("3.4.1")
+    down(snapshot, 2, 3)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3]
+    state(snapshot).update(leader=2, isr=[2, 1])
+    (put_back,) = [one for one in problem(snapshot).procedures if one.name == "put-back orders 1"]
+    assert put_back.title.startswith("Start broker 3, make broker 1 a replica of orders-0,") and put_back.starts == {
+        "3"
+    }
+    assert not any("go on" in command for command in put_back.commands)
+
+
+def test_a_reassignment_that_a_step_takes_back_before_it_has_ended_is_cancelled_in_the_model() -> None:
+    """Replica 4 is down, and 3 lives: the log of broker 2 goes, and the ISR is to have broker 3 by then."""
+    snapshot = cluster("3.4.1", brokers=4)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3, 4]
+    state(snapshot).update(leader=2, isr=[2, 3])
+    down(snapshot, 4)
+    (put_back,) = [one for one in problem(snapshot).procedures if one.name == "put-back orders 2"]
+    last = put_back.moves[0][-1]
+    assert "cancel_partition_reassignment" in last.choices[1][0]
+
+
+@pytest.mark.parametrize("is_aside", [False, True])
+def test_logs_of_a_topic_that_was_deleted_move_away_though_brokers_serve_it_at_a_later_epoch(is_aside: bool) -> None:
+    """Round 1 on 3.9.0: its znodes were removed by hand; one broker after the other, and all topics are served."""
+    snapshot = alone()
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["gone-0"] = log(OTHER)
+    answers(snapshot)
+    known: dict[str, Any] = {"error": 0, "leader": 1, "leader_epoch": 5, "isr": [1, 2, 3], "offline": []}
+    for broker in snapshot["brokers"].values():
+        topics = broker["metadata_cache"]["topics"]
+        broker["metadata_cache"]["topics"] = {
+            **topics,
+            "gone": {"error": 0, "topic_id": OTHER, "partitions": {"0": known}},
+        }
+    if is_aside:
+        snapshot["brokers"]["2"]["set_aside"] = {
+            f"gone-0.{'0' * 32}-delete": snapshot["brokers"]["2"]["dirs"].pop("gone-0")
+        }
+    numbers = [1, 3] if is_aside else [1, 2, 3]
+    found = steps(planned(snapshot))
+    assert {key: sorted(value or []) for key, value in found.items()} == {
+        DELETED: [f"move-directories gone {number}" for number in numbers]
+    }
+
+
+def test_logs_of_a_topic_that_was_deleted_stay_on_brokers_that_are_down_and_the_plan_says_so() -> None:
+    """Round 602 on 3.4.1: broker 1 was to be consistent after the plan, and broker 3 had a log still."""
+    snapshot = alone("3.4.1")
+    for number in "13":
+        snapshot["brokers"][number]["dirs"]["gone-0"] = log(OTHER)
+    down(snapshot, 3)
+    state(snapshot)["isr"] = [1, 2]
+    assert problem(snapshot).uncovered == ("orphaned-log",)
+    assert steps(planned(snapshot)) == {DELETED: ["move-directories gone 1"]}
+
+
+@pytest.mark.parametrize(("isr", "is_found"), [([1, 2], True), ([1, 3, 2], False)])
+def test_an_isr_that_a_hand_wrote_is_found_by_what_brokers_answer(isr: list[int], is_found: bool) -> None:
+    """Round 400 on 3.9.0: the leader had broker 3 in its ISR, so that it never asked for it to be added again."""
+    snapshot = alone()
+    state(snapshot)["isr"] = isr
+    answers(snapshot)
+    ways = ways_out(snapshot)
+    assert ("isr-written-by-hand" in ways) is is_found and "catching-up" not in ways
+    wanted = "that of orders-0 with a leader_epoch of 15 or more, and broker 1 as leader and only ISR member"
+    assert not is_found or wanted in ways["isr-written-by-hand"]
+
+
+def test_an_isr_of_which_brokers_hear_later_is_not_one_that_a_hand_wrote() -> None:
+    """Up to 2.6 leaders write the ISR, and the controller informs brokers of several changes at once."""
+    snapshot = cluster("2.6.3", ids=dict.fromkeys(IDS))
+    state(snapshot)["isr"] = [1, 2]
+    answers(snapshot)
+    assert "isr-written-by-hand" not in ways_out(snapshot)
