@@ -45,6 +45,18 @@ withstands a fault was not tried.
 | experiment | releases | what `kwalk diagnose` found | steps |
 |---|---|---|---|"""
 
+RANDOM = """
+## Random damages
+
+`recover-random-damages` damages a topic with a random sequence of acts: disks that fail, are emptied, restored or
+exchanged, logs that lose their ends, files that are removed or garbled, states, replicas and ids that a hand writes,
+ZooKeeper restored, deletions, reassignments, crashes of all brokers
+([the acts](../../clusters/lab/experiments/random_damages.py)). The first answer whose condition is true is carried out.
+Without a plan all brokers restart, and what is wrong then must be what `kwalk diagnose` names. *Lost*: rounds in which a
+plan lost an acknowledged record that a disk had, or let a foreign one in.
+
+| version | rounds | repaired | no plan | other | lost |
+|---|---|---|---|---|---|"""
 ADVICE = """
 ## Ways out that were followed
 
@@ -59,6 +71,7 @@ No experiment follows the ways out of these findings, which rest on Kafka's sour
 FOLLOWED = [(one, case) for one in EXPERIMENTS.values() if (case := advised_case(one)) is not None and case.repaired]
 
 SEEN_RESULTS = tables("experiment_results")["result"]
+RANDOM_RESULTS = tables("experiment_results")["random"]
 RESULTS = tables("migration_results")
 MIGRATIONS = """
 ## Migrations to KRaft
@@ -84,7 +97,7 @@ def page() -> str:
     """Return the text of the page."""
     results, lost = (lines_of(RESULTS[key], COLUMNS, code="name") for key in ("result", "lost_write"))
     experiments = [HEAD, *map(_row, EXPERIMENTS.values()), SEEN, *map(_seen, SEEN_RESULTS)]
-    experiments += [PLANS, *map(_plan, CARRIED_OUT)]
+    experiments += [PLANS, *map(_plan, CARRIED_OUT), RANDOM, *map(_random, RANDOM_RESULTS)]
     experiments += [ADVICE, *starmap(_followed, FOLLOWED), NOT_FOLLOWED.format(names=", ".join(_not_followed()))]
     return "\n".join([*experiments, MIGRATIONS, *results, LOST, *lost]) + "\n"
 
@@ -103,6 +116,11 @@ def _seen(result: Mapping[str, Any]) -> str:
 def _plan(plan: CarriedOutPlan) -> str:
     damage, steps = (", ".join(f"`{name}`" for name in names) for names in (sorted(plan.damage), plan.steps))
     return f"| `{plan.name}` | {', '.join(plan.releases)} | {damage} | {steps} |"
+
+
+def _random(result: Mapping[str, Any]) -> str:
+    counts = " | ".join(str(result[key]) for key in ("rounds", "repaired", "no_plan", "other", "lost"))
+    return f"| {result['release']} | {counts} |"
 
 
 def _followed(one: Experiment, case: Advised) -> str:

@@ -1194,6 +1194,7 @@ ISR_BY_HAND = evolve(
     LEADER_BY_HAND,
     name="isr-written-by-hand",
     title="the state names another ISR than all brokers do, at the same leader epoch",
+    properties=("replicas_converge",),
     now="changes of the ISR fail: a replica outside of the leader's own does not join",
     later="when the leader stops, the ISR in ZooKeeper decides: a replica that a hand wrote into it leads, whatever it "
     "lacks, and none leads that a hand has taken out",

@@ -22,6 +22,7 @@ from kwalk.invariants.reading.finding_kinds import (
     FOREIGN_ISR,
     ID_NOT_READ,
     IDS_NOT_READ,
+    ISR_BY_HAND,
     KINDS,
     NO_BROKER_IS_CONTROLLER,
     NO_CONTROLLER,
@@ -49,6 +50,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
     deletion_waits_for,
+    isr_before_hand,
     obstacle_of,
     reassignment_of,
     replicas_without_log,
@@ -869,13 +871,18 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 
 
 def _stays(capture: Capture, inspection: Inspection, kind: FindingKind) -> bool:
-    """Whether a kind has places that are no damage to plans: logs of topics without znode on brokers that are down.
+    """Whether a kind has places that are no damage to plans.
 
-    They stay until an operator wants the name again.
+    Logs of topics without znode stay on brokers that are down, until an operator wants the name again. And no claim is
+    violated by a member that a hand wrote into an ISR: it is a replica, and may have all records.
     """
-    is_up = {str(number) for number in capture.live}
-    return kind.name == ORPHANED_LOG.name and any(
-        not is_up >= {*one.fields["brokers"].split()} for one in inspection.by_kind()[kind]
+    places = inspection.by_kind()[kind]
+    if kind.name == ORPHANED_LOG.name:
+        is_up = {str(number) for number in capture.live}
+        return any(not is_up >= {*one.fields["brokers"].split()} for one in places)
+    named = ((capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in places)
+    return kind.name == ISR_BY_HAND.name and any(
+        not {*isr_before_hand(capture, topic, number)} >= {*topic.states[number].isr} for topic, number in named
     )
 
 

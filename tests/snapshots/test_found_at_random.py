@@ -73,6 +73,18 @@ def test_logs_of_a_topic_that_was_deleted_stay_on_brokers_that_are_down_and_the_
     assert steps(planned(snapshot)) == {DELETED: ["move-directories gone 1"]}
 
 
+def test_the_leader_becomes_the_isr_where_a_hand_took_a_member_out_and_is_left_where_one_was_added() -> None:
+    """The leader changes the ISR at the version of the znode that it knows, until its leader epoch rises."""
+    snapshot = alone()
+    answers(snapshot)
+    state(snapshot)["isr"] = [1, 2]
+    assert steps(planned(snapshot)) == {"": ["write-states-of-leaders", "fail-over"]}
+    assert problem(snapshot).uncovered == ()
+    state(snapshot)["isr"] = [1, 2, 3]
+    snapshot["brokers"]["1"]["metadata_cache"]["topics"]["orders"]["partitions"]["0"]["isr"] = [1, 2]
+    assert problem(snapshot).uncovered == ("isr-written-by-hand",)
+
+
 @pytest.mark.parametrize(("isr", "is_found"), [([1, 2], True), ([1, 3, 2], False)])
 def test_an_isr_that_a_hand_wrote_is_found_by_what_brokers_answer(isr: list[int], is_found: bool) -> None:
     """Round 400 on 3.9.0: the leader had broker 3 in its ISR, so that it never asked for it to be added again."""

@@ -664,6 +664,16 @@ OF_REPLICAS = (
         DOWN,
     ),
     planned(
+        "isr-by-hand",
+        "Followers are taken out of an ISR by hand, which the leader does not read",
+        Case(
+            partial(damages.state_by_hand, assignment={0: [1, 2, 3]}, isr=[1]),
+            _always("isr-written-by-hand"),
+            probed=False,
+        ),
+        DOWN,
+    ),
+    planned(
         "wiped-leader",
         "The only member of an ISR loses its disk; the other replicas lack the last records",
         Case(damages.wiped_leader, _always("no-live-isr")),

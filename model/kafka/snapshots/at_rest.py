@@ -153,6 +153,7 @@ class Situation:
             also without a state, as the epoch that the partition would get.
         is_served: whether only the state znode is gone: brokers serve the partition, and the controller knows it, as
             one that is elected creates the state.
+        is_isr_by_hand: whether the leader has another ISR in memory than the state, which a hand wrote.
         brokers: what matters of each broker.
     """
 
@@ -165,6 +166,7 @@ class Situation:
     at_first_epoch: bool
     brokers: tuple[BrokerSituation, ...]
     is_served: bool = False
+    is_isr_by_hand: bool = False
 
     @property
     def is_ignored(self) -> bool:
@@ -312,6 +314,7 @@ class Situations:
             state is None or state.leader_epoch == 0,
             found,
             is_served=lost_state(capture, topic, partition) is not None,
+            is_isr_by_hand=bool(isr_before_hand(capture, topic, partition)),
         )
         return Observed(situation, members, ids)
 

@@ -91,11 +91,12 @@ class ClusterPart:
     def leader_of_wrong_isr(self) -> int | None:
         """The broker that leads with its log, and is all that an ISR should have; None if there is none.
 
-        The ISR is empty, or has a broker that is no replica and is down, which no controller removes while it leads.
+        The ISR is empty, or not that of the leader, as a hand wrote it; or it has a broker that is no replica and is
+        down, which no controller removes while it leads.
         """
         known = self.observed.situation.brokers
         members = [one for one in known if one.in_isr]
-        is_wrong = self.lacks_isr or any(not one.replica and not one.alive for one in members)
+        is_wrong = self.is_isr_by_hand or any(not one.replica and not one.alive for one in members)
         pairs = zip(self.observed.brokers, known, strict=True) if is_wrong else ()
         leads = ((b, one) for b, one in pairs if one.leads and one.replica and (one.in_isr or not members))
         return next((b for b, one in leads if one.alive and one.directory and not one.offline), None)
@@ -137,12 +138,19 @@ class ClusterPart:
         return self.has_state and not any(one.in_isr for one in self.observed.situation.brokers)
 
     @property
+    def is_isr_by_hand(self) -> bool:
+        """Whether the ISR was written by hand: it is empty, or another one than the leader has."""
+        return self.lacks_isr or self.observed.situation.is_isr_by_hand
+
+    @property
     def joins(self) -> frozenset[str]:
-        """The joins to an ISR that was written empty by hand: the leader does not know the version of the state.
+        """The joins to an ISR that was written by hand: the leader does not know the version of the state.
 
         Kafka: KafkaController.processAlterIsr (INVALID_UPDATE_VERSION), until a LeaderAndIsr with a later leader epoch.
         """
-        numbers = range(len(self.observed.brokers)) if self.lacks_isr and self.leader_of_wrong_isr is not None else ()
+        numbers = (
+            range(len(self.observed.brokers)) if self.is_isr_by_hand and self.leader_of_wrong_isr is not None else ()
+        )
         return frozenset(f"expand_isr({number}, 0, 0)" for number in numbers)
 
     @property
