@@ -563,7 +563,7 @@ DOWN_WITH_ANOTHER_ID = evolve(
     DOWN_WITH_ANOTHER_LOG,
     name="down-broker-has-another-id",
     title="a broker that is down has the topic's records under another topic id",
-    properties=("replica_id_matches_zookeeper",),
+    properties=("down_replica_fits",),
     later="when it starts, it refuses the log: under-replicated for good, and no leader where it is the only replica",
     way_out="",
     cause="the replicas' id was replaced while the broker was down, or an old copy of the directory was brought back",

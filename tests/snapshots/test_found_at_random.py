@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, planned, problem, steps, ways_out
+from tests.snapshots.test_replicas_in_memory import begun_anew, memory
 from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down
 
@@ -103,3 +106,35 @@ def test_an_isr_of_which_brokers_hear_later_is_not_one_that_a_hand_wrote() -> No
     state(snapshot)["isr"] = [1, 2]
     answers(snapshot)
     assert "isr-written-by-hand" not in ways_out(snapshot)
+
+
+def test_parts_that_may_have_lower_versions_and_parts_that_may_not_are_planned_for_together() -> None:
+    """Round 1300 on 3.6.2: both had worlds of one kind, whose models have different flags."""
+    snapshot = begun_anew("3.6.2")
+    memory(snapshot, b2=(0, False), b3=(0, False))
+    state(snapshot, "payments")["isr"] = [2]
+    payments = {"error": 0, "topic_id": IDS["payments"], "partitions": {"0": {**served(2, 5), "isr": [2, 3]}}}
+    for number in "23":
+        snapshot["brokers"][number]["metadata_cache"]["topics"]["payments"] = payments
+    worlds = problem(snapshot).worlds
+    assert len({world.kind for world in worlds}) == len(worlds) == 2
+    assert steps(planned(snapshot))[""]
+
+
+def test_a_broker_that_is_down_with_another_id_is_foreseen_where_the_id_is_written() -> None:
+    """Round 1203 on 3.4.1: the plan said so, and the finding counted as one that it does not foresee."""
+    snapshot = cluster("3.4.1")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    down(snapshot, 3)
+    state(snapshot)["isr"] = state(snapshot, "payments")["isr"] = [1, 2]
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    plan = planned(snapshot)[""].plan
+    assert plan is not None and plan.procedures[0].name == f"write-topic-id orders {IDS['orders']}"
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = IDS["orders"]
+    (kind,) = [one for one in inspect_snapshot(json.dumps(snapshot).encode()).by_kind() if "another" in one.name]
+    assert kind.name == "down-broker-has-another-id" and plan.shows[0] >= {*kind.properties}
+
+
+def served(leader: int, epoch: int) -> dict[str, Any]:
+    """What a broker answers about a partition that is led."""
+    return {"error": 0, "leader": leader, "leader_epoch": epoch, "isr": [1, 2, 3], "offline": []}

@@ -351,6 +351,7 @@ def world_of(
             len(model.leaves),
             _shape(part),
             bool(part.topic.elects_uncleanly),
+            part.versions_may_be_lower,
         ),
     )
 
