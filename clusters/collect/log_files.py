@@ -203,6 +203,17 @@ def directory_object(
     return found, garbled
 
 
+def garbled_checkpoints(root: RootFiles) -> list[str]:
+    """Return the paths in a root of checkpoints that are truncated or garbled."""
+    found = [name for name, text in root.checkpoints.items() if offsets_in(text) is None]
+    found += [
+        f"{name}/{EPOCHS}"
+        for name, files in root.directories.items()
+        if list(_unreadable((EPOCHS, leader_epochs, files.epochs)))
+    ]
+    return sorted(found)
+
+
 def _batch_object(head: bytes | None) -> tuple[dict[str, int] | None, bool]:
     """Return a header as a snapshot has it, None if there is none or it is garbled; and whether it is not garbled."""
     if head is None:

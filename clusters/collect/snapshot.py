@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import asdict, evolve, field, frozen
 
-from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, offsets_in
+from kwalk.clusters.collect.log_files import CHECKPOINTS, RootFiles, directory_object, garbled_checkpoints, offsets_in
 from kwalk.clusters.collect.metadata_log import MetadataImage
 from kwalk.clusters.collect.znodes import (
     CLUSTER_ID,
@@ -374,6 +374,7 @@ def _log_dirs(broker: BrokerSeen) -> list[dict[str, Any]] | None:
             "broker_id": root.broker_id if (root.broker_id or 0) <= INT32 else None,
             "cluster_id": root.value_of("cluster.id"),
             "offline": broker.is_offline(root.path),
+            **({"garbled": garbled} if (garbled := garbled_checkpoints(root)) else {}),
         }
         for root in sorted((*read, *map(RootFiles, others)), key=lambda root: _path(root.path))
     ]

@@ -52,8 +52,8 @@ RANDOM = """
 exchanged, logs that lose their ends, files that are removed or garbled, states, replicas and ids that a hand writes,
 ZooKeeper restored, deletions, reassignments, crashes of all brokers
 ([the acts](../../clusters/lab/experiments/random_damages.py)). The first answer whose condition is true is carried out.
-Without a plan all brokers restart, and what is wrong then must be what `kwalk diagnose` names. *Lost*: rounds in which a
-plan lost an acknowledged record that a disk had, or let a foreign one in.
+Without a plan all brokers restart, and what is wrong then must be what `kwalk diagnose` names. *Lost*: rounds in which
+a plan lost an acknowledged record that a disk had, or let a foreign one in.
 
 | version | rounds | repaired | no plan | other | lost |
 |---|---|---|---|---|---|"""

@@ -714,6 +714,21 @@ GARBLED_ID = FindingKind(
     cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
     grep=("grep 'Error while reading partition metadata file' logs/server.log*",),
 )
+GARBLED_CHECKPOINT = FindingKind(
+    "checkpoint-is-garbled",
+    LATENT,
+    "a checkpoint of a broker that is down is truncated or garbled",
+    (),
+    now="nothing while the broker is down",
+    later="the log directory goes offline as the broker starts: it has no replicas there",
+    way_out="move the file to another place before the broker starts. Without replication-offset-checkpoint high "
+    "watermarks begin at 0, and rise as followers fetch; without recovery-point-offset-checkpoint all logs are read; "
+    "without log-start-offset-checkpoint records that clients have deleted may come back; without "
+    "leader-epoch-checkpoint a follower may truncate by its high watermark, so that the broker is not to be elected",
+    log="server.log, as the broker starts: Error while reading checkpoint file …; Malformed line in checkpoint file",
+    cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
+    grep=("grep 'Error while reading checkpoint file' logs/server.log*",),
+)
 TWO_DIRECTORIES = FindingKind(
     "partition-in-two-log-directories",
     LATENT,
@@ -1471,6 +1486,7 @@ KINDS = (
     DISK_OF_ANOTHER,
     NO_CLUSTER_ID,
     GARBLED_ID,
+    GARBLED_CHECKPOINT,
     TWO_DIRECTORIES,
     IN_KRAFT_MODE,
     NO_METADATA,

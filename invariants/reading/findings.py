@@ -18,6 +18,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
     deletion_waits_for,
+    garbled_at_start,
     isr_before_hand,
     leader_before_hand,
     members_without_log,
@@ -305,6 +306,9 @@ class Findings:
                 fields = {"topic": topic, "partition": number, "brokers": broker.id}
                 text = f"on broker {broker.id}"
                 yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
+        for path, name in garbled_at_start(broker):
+            text = f"{name} in {path}"
+            yield _observation(kinds.GARBLED_CHECKPOINT, f"broker {broker.id}", text, brokers=broker.id)
         assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
         if (
             broker.mode == "kraft"

@@ -172,6 +172,7 @@ HAZARDS = (
     Hazard((kinds.DISK_OF_ANOTHER,), Act.START, "see to the log directory of {} that is another's"),
     Hazard((kinds.IN_KRAFT_MODE,), Act.START, "set {} back to ZooKeeper mode"),
     Hazard((kinds.GARBLED_ID,), Act.START, GARBLED),
+    Hazard((kinds.GARBLED_CHECKPOINT,), Act.START, "move the garbled checkpoint of {} away"),
     Hazard((kinds.TWO_DIRECTORIES,), Act.START, "see to {}, which broker {broker} has in two log directories"),
     Hazard((kinds.DOWN_WITH_ANOTHER_LOG,), Act.START, "move {} away on broker {broker}"),
     Hazard((kinds.DOWN_WITH_ANOTHER_ID,), Act.START, "see to {} of broker {broker}, with another topic id"),

@@ -544,6 +544,8 @@ def test_a_garbled_file_is_named_and_left_out(shown, tmp_path):
     capture = collected(found)
     assert (capture.directory(2, "t", 0).high_watermark, capture.directory(2, "t", 0).recovery_point) == (None, 5)
     assert capture.directory(3, "t", 0).first_batch is None
+    garbled = {number: [root.garbled for root in capture.brokers[number].roots] for number in (2, 3)}
+    assert garbled == {2: [("replication-offset-checkpoint", "t-1/leader-epoch-checkpoint")], 3: [()]}
 
 
 def test_a_snapshot_that_inspection_would_refuse_is_written_and_says_so(shown):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, planned, problem, steps, ways_out
+from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, planned, problem, steps, ways_out
 from tests.snapshots.test_replicas_in_memory import begun_anew, memory
 from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down
@@ -133,6 +133,21 @@ def test_a_broker_that_is_down_with_another_id_is_foreseen_where_the_id_is_writt
     snapshot["topics"]["orders"]["znode"]["topic_id"] = IDS["orders"]
     (kind,) = [one for one in inspect_snapshot(json.dumps(snapshot).encode()).by_kind() if "another" in one.name]
     assert kind.name == "down-broker-has-another-id" and plan.shows[0] >= {*kind.properties}
+
+
+@pytest.mark.parametrize("is_down", [True, False])
+def test_a_broker_with_a_garbled_checkpoint_does_not_start_before_it_is_moved_away(is_down: bool) -> None:
+    """Round 1100 on 2.8.2: the plan started broker 1, whose log directory went offline; one that runs writes it."""
+    snapshot = alone("2.8.2")
+    if is_down:
+        down(snapshot, 3)
+        state(snapshot).update(leader=-1, isr=[3])
+    snapshot["brokers"]["3"]["log_dirs"][0]["garbled"] = ["replication-offset-checkpoint"]
+    ways = ways_out(snapshot)
+    assert ("checkpoint-is-garbled" in ways) is is_down
+    if is_down:
+        assert "but first move the garbled checkpoint of broker 3 away" in ways["no-live-isr"]
+        assert problem(snapshot).left_out == ("orders-0",) and not names(problem(snapshot))
 
 
 def served(leader: int, epoch: int) -> dict[str, Any]:

@@ -494,6 +494,13 @@ def disk_is_of_another_cluster(capture: Capture) -> None:
     capture["brokers"]["2"]["log_dirs"] = [{"path": "/b", "broker_id": 2, "cluster_id": "b"}]
 
 
+def checkpoint_is_garbled(capture: Capture) -> None:
+    """Round 1100 of recover-random-damages: the log directory of a broker went offline as it started."""
+    stop(capture, 3)
+    root = {"path": "/b", "broker_id": 3, "cluster_id": None, "offline": None}
+    capture["brokers"]["3"]["log_dirs"] = [{**root, "garbled": ["replication-offset-checkpoint"]}]
+
+
 def isr_repeats(capture: Capture) -> None:
     state(capture)["isr"] = [*state(capture)["isr"], state(capture)["leader"]]
 
@@ -671,6 +678,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     leader_is_removed_by_hand: {"leaderless-state-is-served": ["t-0"]},
     records_are_lost: {"replica-has-lost-records": ["t-0"], "broker-down": ["broker 3"]},
     disk_is_of_another_cluster: {"log-directory-of-another-broker": ["broker 2"]},
+    checkpoint_is_garbled: {"checkpoint-is-garbled": ["broker 3"], "broker-down": ["broker 3"]},
     isr_repeats: {"isr-repeats-a-broker": ["t-0"]},
     reassignment_waits: {"reassignment-waits": ["t-0"], "broker-down": ["broker 4"]},
     stale_metadata: {"stale-metadata": ["t-0"]},

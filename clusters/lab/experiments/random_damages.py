@@ -306,6 +306,7 @@ class RandomDamages:
         replicas = {int(number): found for number, found in content["partitions"].items()}
         self.scene.create(replicas, FOR_EVER, aged=self.source.random() < 0.7)
         self.scene.origin, self.backup = SECOND, None
+        self.scene.is_deleted = not self.scene.has_topic()  # the controller may end the deletion only now
         self.scene.write(SECOND, 3)
         self._remember()
         return True

@@ -277,7 +277,8 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
         stays = case.deletes and when == "after the plan" and lab.topic(scene.topic) is not None
         refused = [f"{scene.topic} is not deleted"] if stays else []
         refused += [line for other in scene.others for line in other.write(lab, AFTER)]
-        refused += [] if lab.topic(scene.topic) is None and ORPHANED in found.kinds else _served(scene, AFTER)
+        is_free = ORPHANED not in found.kinds and all(broker.runs for broker in lab.brokers.values())
+        refused += _served(scene, AFTER) if is_free or scene.has_topic() else []
         wrong = [
             *refused,
             *damage_now(scene),

@@ -38,6 +38,8 @@ ELECTED = re.compile(
     r"an unclean election of brokers? (\d+)[^,;]*(?:, once started)?"
     r"(?:, while brokers? ([\d, and]+) (?:is|are) stopped)?"
 )
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+"""The file of a log directory that has the high watermarks of its logs."""
 # Damages.
 
 
@@ -198,6 +200,17 @@ def garbled(scene: Scene, *, replicas: list[int], text: str) -> None:
     scene.lab.move_controller(1)
     (scene.lab.brokers[3].data / f"{scene.topic}-0" / IDENTITY).write_text(text)
     scene.lab.note(f"{IDENTITY} of {scene.topic}-0 on broker 3 is {text!r}")
+
+
+def garbled_checkpoint(scene: Scene) -> None:
+    """Write what no broker reads into the checkpoint of high watermarks of broker 3, which is down."""
+    scene.create({0: [1, 2, 3]})
+    scene.write(FIRST)
+    scene.lab.move_controller(1)
+    scene.stop(3)
+    (scene.lab.brokers[3].data / HIGH_WATERMARKS).write_text("x\n")
+    scene.lab.note(f"{HIGH_WATERMARKS} of broker 3 is garbled")
+    scene.write(FIRST)
 
 
 def without_metadata(scene: Scene) -> None:
@@ -401,6 +414,14 @@ def move_before_a_start(scene: Scene, way_out: str) -> None:
     broker = scene.lab.brokers[int(number)]
     scene.stop(broker.id)
     move_away(broker, broker.directory(name) or broker.data / name)
+    scene.start(broker.id)
+
+
+def move_a_checkpoint(scene: Scene, way_out: str) -> None:
+    """Move the checkpoint away, and start the broker."""
+    read(re.compile("move the file to another place before the broker starts"), way_out)
+    broker = scene.lab.brokers[3]
+    move_away(broker, broker.data / HIGH_WATERMARKS)
     scene.start(broker.id)
 
 
@@ -643,6 +664,11 @@ EXPERIMENTS = (
             repaired=RELEASES,
         ),
         options=LabOptions(directories=2),
+    ),
+    advised(
+        "garbled-checkpoint",
+        "replication-offset-checkpoint of a follower that is down is garbled",
+        Advised(garbled_checkpoint, "checkpoint-is-garbled", move_a_checkpoint, repaired=RELEASES),
     ),
     advised(
         "garbled-file",

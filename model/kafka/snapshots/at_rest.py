@@ -633,6 +633,9 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
     if garbled:
         return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
+    unread = sorted(b for b in members if garbled_at_start(capture.brokers[b]))
+    if unread:
+        return f"{brokers_in_words(unread)} {each(unread, 'does', 'do')} not read a garbled checkpoint: remove it first"
     is_shown = topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or (with_records and is_shown):
         return ""
@@ -646,6 +649,14 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if unread:
         why = f"the log directories of {brokers_in_words(unread)} were not read: collect them (--logs of kwalk collect)"
     return f"ZooKeeper's state is older than the logs, and {why}"
+
+
+def garbled_at_start(broker: Broker) -> list[tuple[str, str]]:
+    """Return the log directories and checkpoints in them that a broker which is down cannot read.
+
+    One that runs writes them again, but for the leader epochs of a log. Kafka: CheckpointFile.read.
+    """
+    return [(root.path, name) for root in broker.roots for name in root.garbled if not broker.alive]
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:

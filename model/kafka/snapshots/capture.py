@@ -338,13 +338,15 @@ class MetadataCache:
 class LogRoot:
     """A broker's log directory (log.dirs): whose it is by meta.properties, and whether its disk has failed.
 
-    `broker_id` and `cluster_id` are None where there is no meta.properties, or it was not read.
+    `broker_id` and `cluster_id` are None where there is no meta.properties, or it was not read. `garbled` are the paths
+    in it of checkpoints that no broker can read.
     """
 
     path: str
     broker_id: int | None = None
     cluster_id: str | None = None
     is_offline: bool = False
+    garbled: tuple[str, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -1120,6 +1122,7 @@ def _root(node: JsonNode) -> LogRoot:
         broker_id=None if number.missing else number.number(0, INT32),
         cluster_id=None if cluster.missing else cluster.text(),
         is_offline=not offline.missing and offline.flag(),
+        garbled=tuple(child.text() for child in _items(node.maybe("garbled"))),
     )
 
 
