@@ -17,7 +17,7 @@ OLDER = ("2.8.2",)
 ENDS = (*OLDER, *NEWER)
 WRITE_ID, FAIL_OVER, WITHOUT_FILES = "write-topic-id", "fail-over", "restart-without-metadata-files"
 WRITE_STATES = "write-states"
-MOVE, MOVE_AT_ONCE, ELECT = "move-directories", "move-directories-at-once", "elect-unclean"
+MOVE, ELECT = "move-directories", "elect-unclean"
 
 CARRIED_OUT = tuple(
     CarriedOutPlan(f"recover-{name}", releases, frozenset(damage), steps)
@@ -37,7 +37,7 @@ CARRIED_OUT = tuple(
         ("another-id-while-down", ENDS, ("down-broker-has-another-id",), (WITHOUT_FILES,)),
         ("written-back", OLDER, ("controller-sends-another-id",), (FAIL_OVER,)),
         ("written-back", SINCE_3, ("fetch-by-id-refused", "controller-sends-another-id"), (FAIL_OVER,)),
-        ("deleted-by-hand", EVERY, ("orphaned-log",), (MOVE_AT_ONCE,)),
+        ("deleted-by-hand", EVERY, ("orphaned-log",), (MOVE,)),
         (
             "created-again",
             EVERY,

@@ -108,6 +108,11 @@ class RandomDamages:
     def _stopped(self) -> list[int]:
         return [number for number, broker in self.scene.lab.brokers.items() if not broker.runs]
 
+    def _with_all_disks(self) -> list[int]:
+        """Return the brokers that are down without a failed disk: under another id nothing shows what that had."""
+        roots = {number: self.scene.lab.brokers[number].roots for number in self._stopped()}
+        return [number for number, found in roots.items() if not any(failed_root(root).is_dir() for root in found)]
+
     def _partition(self) -> int | None:
         """Return a partition that has a state; None if there is none."""
         found = sorted(self.scene.lab.states(self.scene.topic).keys() & set(map(int, self._content()["partitions"])))
@@ -189,7 +194,7 @@ class RandomDamages:
 
     def start_with_another_id(self) -> bool:
         """Start a broker that is down with its disks, under an id that no broker had."""
-        stopped = [number for number in self._stopped() if number not in self.scene.gone]
+        stopped = [number for number in self._with_all_disks() if number not in self.scene.gone]
         if not stopped:
             return False
         number, new = self.source.choice(stopped), max(self.scene.lab.brokers) + 1
@@ -200,7 +205,7 @@ class RandomDamages:
 
     def swap_disks(self) -> bool:
         """Exchange the disks of two brokers that are down, as their ids are exchanged; start both."""
-        stopped = self._stopped()
+        stopped = self._with_all_disks()
         if len(stopped) < 2:
             return False
         one, other = self.source.sample(stopped, 2)
