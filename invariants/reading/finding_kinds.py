@@ -717,11 +717,11 @@ GARBLED_ID = FindingKind(
 GARBLED_CHECKPOINT = FindingKind(
     "checkpoint-is-garbled",
     LATENT,
-    "a checkpoint of a broker that is down is truncated or garbled",
+    "a checkpoint is truncated or garbled, of a broker that is down or a log directory that is offline",
     (),
     now="nothing while the broker is down",
-    later="the log directory goes offline as the broker starts: it has no replicas there",
-    way_out="move the file to another place before the broker starts. Without replication-offset-checkpoint high "
+    later="the log directory is offline once the broker has started: it has no replicas there",
+    way_out="move the file to another place before the broker starts again. Without replication-offset-checkpoint high "
     "watermarks begin at 0, and rise as followers fetch; without recovery-point-offset-checkpoint all logs are read; "
     "without log-start-offset-checkpoint records that clients have deleted may come back; without "
     "leader-epoch-checkpoint a follower may truncate by its high watermark, so that the broker is not to be elected",

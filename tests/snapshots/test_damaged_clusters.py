@@ -76,6 +76,7 @@ ANSWERS = {
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
+    "isr-by-hand-3.9.0": {"": ["write-states-of-leaders", "fail-over"]},
     "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "restart 1 2 3"]},
     "restored-zookeeper-backup-3.9.0": {
         NOT_EARLIER: ["write-states", "start-broker 1"],

@@ -135,6 +135,17 @@ def test_a_broker_that_is_down_with_another_id_is_foreseen_where_the_id_is_writt
     assert kind.name == "down-broker-has-another-id" and plan.shows[0] >= {*kind.properties}
 
 
+def test_a_log_directory_that_is_offline_stays_so_with_a_garbled_checkpoint() -> None:
+    """Round 1007 on 3.9.0: the plan was to repair the disk."""
+    snapshot = alone()
+    state(snapshot).update(isr=[1, 2])
+    third = snapshot["brokers"]["3"]
+    third["log_dirs"] = [{**third["log_dirs"][0], "offline": True, "garbled": ["log-start-offset-checkpoint"]}]
+    third["dirs"] = {}
+    assert {"checkpoint-is-garbled", "offline-replica"} <= ways_out(snapshot).keys()
+    assert problem(snapshot).left_out == ("orders-0",)
+
+
 @pytest.mark.parametrize("is_down", [True, False])
 def test_a_broker_with_a_garbled_checkpoint_does_not_start_before_it_is_moved_away(is_down: bool) -> None:
     """Round 1100 on 2.8.2: the plan started broker 1, whose log directory went offline; one that runs writes it."""
@@ -142,7 +153,8 @@ def test_a_broker_with_a_garbled_checkpoint_does_not_start_before_it_is_moved_aw
     if is_down:
         down(snapshot, 3)
         state(snapshot).update(leader=-1, isr=[3])
-    snapshot["brokers"]["3"]["log_dirs"][0]["garbled"] = ["replication-offset-checkpoint"]
+    third = snapshot["brokers"]["3"]
+    third["log_dirs"] = [{**third["log_dirs"][0], "garbled": ["replication-offset-checkpoint"]}]
     ways = ways_out(snapshot)
     assert ("checkpoint-is-garbled" in ways) is is_down
     if is_down:

@@ -419,7 +419,7 @@ def move_before_a_start(scene: Scene, way_out: str) -> None:
 
 def move_a_checkpoint(scene: Scene, way_out: str) -> None:
     """Move the checkpoint away, and start the broker."""
-    read(re.compile("move the file to another place before the broker starts"), way_out)
+    read(re.compile("move the file to another place before the broker starts again"), way_out)
     broker = scene.lab.brokers[3]
     move_away(broker, broker.data / HIGH_WATERMARKS)
     scene.start(broker.id)

@@ -652,11 +652,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
 
 
 def garbled_at_start(broker: Broker) -> list[tuple[str, str]]:
-    """Return the log directories and checkpoints in them that a broker which is down cannot read.
+    """Return the log directories and checkpoints in them that a broker cannot read as it starts.
 
-    One that runs writes them again, but for the leader epochs of a log. Kafka: CheckpointFile.read.
+    One that runs writes them again, where the log directory is not offline. Kafka: CheckpointFile.read.
     """
-    return [(root.path, name) for root in broker.roots for name in root.garbled if not broker.alive]
+    return [(r.path, name) for r in broker.roots for name in r.garbled if r.is_offline or not broker.alive]
 
 
 def _hosts(capture: Capture) -> dict[tuple[str, int], list[int]]:
