@@ -50,6 +50,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Observed,
     Situations,
     deletion_waits_for,
+    garbled_at_start,
     isr_before_hand,
     obstacle_of,
     reassignment_of,
@@ -242,19 +243,37 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             f"The next controller does what {listed(waiting)} requests, and plans do not look at requests. Delete the "
             "znode, or let a controller handle it, and take another snapshot."
         )
-    return _with_clean_elections(capture, inspection)
+    clean, premise = _with_clean_elections(capture, inspection)
+    readable, moved = _with_readable_checkpoints(clean)
+    return problem_of(readable, inspection, _joined(premise, moved))
 
 
-def _with_clean_elections(capture: Capture, inspection: Inspection) -> Problem:
-    """Return the problem of an operator who first forbids elections outside of the ISR, if a broker runs to ask."""
+def _with_readable_checkpoints(capture: Capture) -> tuple[Capture, str]:
+    """Return the cluster of an operator who first moves garbled checkpoints away, and that condition.
+
+    Those of leader epochs stay: without them a log may be truncated in another place.
+    """
+    known, names = dict(capture.brokers), list[str]()
+    for number, broker in capture.brokers.items():
+        found = [(path, name) for path, name in garbled_at_start(broker) if "/" not in name]
+        left = (tuple(one for one in root.garbled if (root.path, one) not in found) for root in broker.roots)
+        roots = (evolve(root, garbled=garbled) for root, garbled in zip(broker.roots, left, strict=True))
+        known[number] = evolve(broker, roots=tuple(roots))
+        names += [f"{name} of broker {number}" for _, name in found]
+    moved = f"if {listed(names)} {each(names, 'was', 'were')} moved away before" if names else ""
+    return evolve(capture, brokers=known) if names else capture, moved
+
+
+def _with_clean_elections(capture: Capture, inspection: Inspection) -> tuple[Capture, str]:
+    """Return the cluster of an operator who first forbids elections outside of the ISR, if a broker runs to ask."""
     damaged = (capture.topics.get(name) for name in damaged_topics(capture, inspection))
     unclean = [topic for topic in damaged if topic is not None and topic.elects_uncleanly]
     if not unclean or not capture.live:
-        return problem_of(capture, inspection)
+        return capture, ""
     clean = {topic.name: evolve(topic, elects_uncleanly=False) for topic in unclean}
     names = listed([topic_label(topic.name) for topic in unclean])
     premise = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
-    return problem_of(evolve(capture, topics={**capture.topics, **clean}), inspection, premise)
+    return evolve(capture, topics={**capture.topics, **clean}), premise
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:

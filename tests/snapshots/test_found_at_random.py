@@ -142,7 +142,8 @@ def test_a_log_directory_that_is_offline_stays_so_with_a_garbled_checkpoint() ->
     third["log_dirs"] = [{**third["log_dirs"][0], "offline": True, "garbled": ["log-start-offset-checkpoint"]}]
     third["dirs"] = {}
     assert {"checkpoint-is-garbled", "offline-replica"} <= ways_out(snapshot).keys()
-    assert problem(snapshot).left_out == ("orders-0",)
+    moved = "if log-start-offset-checkpoint of broker 3 was moved away before"
+    assert steps(planned(snapshot))[moved] == ["repair-disk 3"]
 
 
 @pytest.mark.parametrize("is_down", [True, False])
@@ -158,6 +159,9 @@ def test_a_broker_with_a_garbled_checkpoint_does_not_start_before_it_is_moved_aw
     assert ("checkpoint-is-garbled" in ways) is is_down
     if is_down:
         assert "but first move the garbled checkpoint of broker 3 away" in ways["no-live-isr"]
+        moved = "if replication-offset-checkpoint of broker 3 was moved away before"
+        assert steps(planned(snapshot))[moved] == ["start-broker 3"]
+        third["log_dirs"][0]["garbled"] = ["orders-0/leader-epoch-checkpoint"]
         assert problem(snapshot).left_out == ("orders-0",) and not names(problem(snapshot))
 
 

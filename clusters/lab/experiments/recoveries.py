@@ -11,6 +11,7 @@ without an answer left restarts the brokers without a repair, and compares what 
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,6 +20,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from kwalk.clusters.collect.log_files import offsets_in
 from kwalk.clusters.lab.cluster import Lab, LabOptions, failed_root
 from kwalk.clusters.lab.experiments import damages
 from kwalk.clusters.lab.experiments.damages import FIRST, SECOND, Damage, Scene
@@ -37,7 +39,7 @@ from kwalk.clusters.lab.experiments.known_records import (
     what_to_keep,
     wrong_records,
 )
-from kwalk.clusters.lab.experiments.operator_steps import carry_out, rest
+from kwalk.clusters.lab.experiments.operator_steps import carry_out, move_away, rest
 from kwalk.clusters.lab.experiments.random_damages import RandomDamages
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.invariants.reading.inspection import inspect_snapshot
@@ -258,6 +260,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
     others = [(other, what_to_keep(other, logs_on_disks(lab, other.topic), FIRST)) for other in scene.others]
     details |= {"answer": _in_words(answer), "safe at any moment": plan.at_any_moment}
     details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
+    _move_garbled_checkpoints(scene, premise)
     if not plan.procedures:
         details["seconds of waiting"] = _waited(scene)
     uncovered = answer.problem.uncovered
@@ -294,6 +297,16 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
     if outcome == "repaired" and not details["diagnosis is right"]:
         outcome = "repaired, and the diagnosis is wrong"
     return RoundOutcome(outcome, outcome == "repaired", details)
+
+
+def _move_garbled_checkpoints(scene: Scene, premise: str) -> None:
+    """Move checkpoints away that a premise names, as an operator does."""
+    for name, number in re.findall(r"(\S+-checkpoint) of broker (\d+)", premise):
+        broker = scene.lab.brokers[int(number)]
+        for path in [root / name for root in broker.roots if root.is_dir() and (root / name).exists()]:
+            if offsets_in(path.read_text()) is None:
+                move_away(broker, path)
+                scene.lab.note(f"{name} of broker {number} is moved away")
 
 
 def _waited(scene: Scene) -> int:
