@@ -242,3 +242,11 @@ def test_logs_that_were_set_aside_are_brought_back_by_the_commands_themselves(tm
             assert (folder / "partition.metadata").read_text() == f"version: 0\ntopic_id: {wanted}\n"
             assert (folder / "00000000000000000000.log").read_text().endswith("-stray") == (broker == 2)
     assert [path.name for path in sorted((lab.brokers[2].folder / "backup").iterdir())] == ["t0-0", "t0-1", "t0-2"]
+
+
+def test_replicas_that_are_down_start_before_a_broker_is_made_one_of_them(tmp_path):
+    lab = FakeLab(tmp_path)
+    lab.brokers[2].process = None
+    starts = [f"bin/kafka-server-start.sh -daemon config/server.properties   # on broker {number}" for number in (1, 2)]
+    carry_out(lab, procedure("put-back t 1", *starts))
+    assert lab.done == [("start", 2)]

@@ -68,11 +68,22 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         for number in stopped:
             lab.stop(number)
             rest(lab)
+        if words[0] == "put-back":
+            _start_those_down(lab, procedure.commands)
         _ask(lab, [command for command in commands if command and not command[0].startswith("bin/kafka-server-")])
         if stopped:
             lab.start(*stopped)
     lab.note(f"done: {procedure.title}")
     rest(lab)
+
+
+def _start_those_down(lab: Lab, commands: Sequence[str]) -> None:
+    """Start the brokers that commands start, one after the other."""
+    for command in commands:
+        found = ON_BROKER.search(command) if command.startswith("bin/kafka-server-start.sh") else None
+        if found and not lab.brokers[int(found[1])].runs:
+            lab.start(int(found[1]))
+            rest(lab)
 
 
 def bounced_by(words: Sequence[str]) -> list[int]:

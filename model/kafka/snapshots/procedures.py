@@ -117,7 +117,6 @@ class Catalogue:
     def _steps(self) -> list[Procedure]:
         live = self._stoppable
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
-        gone = {broker for part in self.parts for broker in part.choice.without}
         lost = [topic for topic in self.topics if self._lost_id(topic)]
         singly = [topic for topic in self.topics if len(lost) <= MOST_SINGLY or topic not in lost]
         found = [
@@ -125,7 +124,7 @@ class Catalogue:
             *(self._write_id(topic, identity) for topic in singly for identity in self._ids(topic)),
             *self._write_states(),
             self._fail_over(),
-            *(self._start_broker(b) for b in down if b not in gone and b not in self._elsewhere),
+            *(self._start_broker(b) for b in down if b not in self._gone and b not in self._elsewhere),
             *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._replace_failed_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in (*live, *down) if self._foreign(topic, b)),
@@ -144,6 +143,11 @@ class Catalogue:
     def _stoppable(self) -> list[int]:
         """The brokers that run, and start again once they were stopped."""
         return [b for b in self.brokers if self.capture.brokers[b].alive and b not in self._elsewhere]
+
+    @cached_property
+    def _gone(self) -> set[int]:
+        """The brokers whose disks others have."""
+        return {broker for part in self.parts for broker in part.choice.without}
 
     @cached_property
     def _elsewhere(self) -> set[int]:
@@ -924,7 +928,7 @@ class Catalogue:
         """Return the replicas of those of some partitions of which all replicas are down, if they start as they are."""
         is_up = {b.id for b in self.capture.brokers.values() if b.alive}
         unserved = [topic.partitions[number] for number in partitions if is_up.isdisjoint(topic.partitions[number])]
-        return {b for replicas in unserved for b in replicas if self._starts_as_it_is(b)}
+        return {b for replicas in unserved for b in replicas if self._starts_as_it_is(b)} - self._gone
 
     def _in_each_part(self, moves: Callable[[ClusterPart], tuple[Move, ...]]) -> tuple[tuple[Move, ...], ...]:
         """Return the moves in the world of each part, and what they would be in those that have none."""
