@@ -915,7 +915,7 @@ class Catalogue:
             before="; ".join(
                 [
                     f"no reassignment is in flight{f', and broker {broker} is up' * is_up}",
-                    *(self._disk(number) for number in starting),
+                    *(f"{f'broker {number}: ' * (len(starting) > 1)}{self._disk(number)}" for number in starting),
                 ]
             ),
             after=REST,
