@@ -53,6 +53,8 @@ WAIT = 60.0
 """Seconds that are waited at most where a plan has no steps: the session of a killed broker expires meanwhile."""
 EXPIRY = 25.0
 """Seconds in which the session of a killed broker expires: before, nothing shows that it is down."""
+GIVEN_UP = "are given up"
+"""How the condition of an answer ends that gives the records of a partition up, of which no disk that was read has."""
 ORPHANED = "orphaned-log"
 """The kind of damage with which a topic's name is not to be used again."""
 WITH_EMPTY_LOGS = "to begin topic"
@@ -217,7 +219,7 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         is_planned=None,
         keeps=None if scene.is_deleted else scene.origin,
         deletes=scene.is_deleted,
-        untrue=("gone for good", "cannot be read", "if the log dir", *OWN_DISKS, *_other_logs(scene)),
+        untrue=("gone for good", "cannot be read", "if the log dir", GIVEN_UP, *OWN_DISKS, *_other_logs(scene)),
     )
     outcome = _answered(scene, case, 0)
     return evolve(outcome, details={"acts": damage.acts, **outcome.details})
@@ -263,7 +265,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
     _move_garbled_checkpoints(scene, premise)
     if not plan.procedures:
         details["seconds of waiting"] = _waited(scene)
-    uncovered = answer.problem.uncovered
+    uncovered, left = answer.problem.uncovered, answer.problem.left_out
     details["steps"] = steps = list(_carried_out(scene, plan, uncovered))
     scene.gone -= {number for number in scene.gone if number not in lab.brokers or lab.brokers[number].runs}
     if not plan.procedures and diagnosed(scene, "waited").is_broken:
@@ -288,15 +290,24 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
             *_wrong_bytes(scene, kept, case, may_lose=premise.endswith(WITH_LOSSES)),
             *(line for other, its in others for line in wrong_copies(lab, other, its)),
         ]
+        wrong = [line for line in wrong if not _is_of(line, left)]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(lab, topics)}
         damage |= {*found.damage} - {*uncovered}
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
     unforeseen = any(step["not foreseen"] for step in steps)
     outcome = "the plan is wrong" if bad else "not as the plan says" if unforeseen or damage else "repaired"
+    if left and not bad:
+        outcome = "repaired, but for partitions that the plan leaves alone"
     if outcome == "repaired" and not details["diagnosis is right"]:
         outcome = "repaired, and the diagnosis is wrong"
     return RoundOutcome(outcome, outcome == "repaired", details)
+
+
+def _is_of(line: str, left: Iterable[str]) -> bool:
+    """Whether what is wrong is about a partition that a plan leaves alone; names of several are joined by commas."""
+    names = {name for joined in left for name in joined.split(", ")}
+    return bool(names) and re.split("[ :]", line)[0] in names
 
 
 def _move_garbled_checkpoints(scene: Scene, premise: str) -> None:
