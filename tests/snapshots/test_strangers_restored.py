@@ -120,6 +120,7 @@ def test_a_broker_whose_protocol_is_not_raised_yet_keeps_no_topic_id() -> None:
     snapshot["topics"]["orders"]["version"] = 7
     snapshot["topics"]["payments"] = {
         **snapshot["topics"]["orders"],
+        "cleanup_policy": "compact",
         "znode": {**snapshot["topics"]["orders"]["znode"], "topic_id": IDS["payments"]},
     }
     for number, broker in snapshot["brokers"].items():

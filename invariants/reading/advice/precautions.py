@@ -9,7 +9,7 @@ from attrs import evolve
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import FAIL_OVER, MOST, OF_HANDS, RAISED, Facts, place_of
 from kwalk.invariants.reading.finding_kinds import Act
-from kwalk.invariants.reading.hazards import GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
+from kwalk.invariants.reading.hazards import CHOOSE, COMPARE, GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
 from kwalk.model.kafka.snapshots.capture import topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, lost_topics
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -39,12 +39,13 @@ class Precautions(Facts):
             acts |= Act.FAIL_OVER  # who starts becomes the controller
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
-            by_broker: dict[str, list[str]] = {}
+            by_broker: dict[tuple[str, str], list[str]] = {}
             for one in found:
-                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in hazard.first else ""
-                by_broker.setdefault(broker, []).append(hazard.place(one))
-            for broker, names in by_broker.items():
-                yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+                first = self._first_of(hazard, one)
+                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in first else ""
+                by_broker.setdefault((first, broker), []).append(hazard.place(one))
+            for (first, broker), names in by_broker.items():
+                yield first.format(listed(list(dict.fromkeys(names))), broker=broker)
         disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
         if kind is kinds.LOG_WITHOUT_ID and disputed:
             of = listed(sorted(topic_label(str(name)) for name in disputed))
@@ -60,6 +61,16 @@ class Precautions(Facts):
             yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
         if acts & Act.START:
             yield from self._last_copies(kinds.DELETION_PENDING)
+
+    def _first_of(self, hazard: Hazard, one: Observation) -> str:
+        """Return what comes before an act: no log is moved away that may be wanted, or for one that is not shown."""
+        place = self.logs.get(place_of(one) or ("", -1))
+        if one.kind is not kinds.DOWN_WITH_ANOTHER_LOG or place is None:
+            return hazard.first
+        if place.has_rivals or place.is_created_again:
+            return CHOOSE
+        is_shown = any(self.capture.shows(b, place.topic.name, place.partition) for b in place.kept)
+        return hazard.first if is_shown else COMPARE
 
     def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
         """Whether one of some brokers is in the ISR of the partition of a finding; unknown if there are none."""

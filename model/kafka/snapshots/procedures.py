@@ -36,6 +36,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lost_records,
     members_lacking_records,
     same_disks,
+    shorter_members,
 )
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import DELETION_ENDS, ClusterPart
@@ -357,7 +358,7 @@ class Catalogue:
             f"{START_BROKER}{broker}",
             f"Start broker {broker}.",
             self._in_each_part(moves),
-            cost=1,
+            cost=1 + self._is_shorter(broker),
             commands=START,
             before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}; its "
             "process is stopped: one that runs and does not reach ZooKeeper is not registered",
@@ -365,6 +366,11 @@ class Catalogue:
             risk="none for the other brokers",
             starts=frozenset({str(broker)}),
         )
+
+    def _is_shorter(self, broker: int) -> bool:
+        """Whether a broker that may lead has a log that ends before that of another ISR member, and all are down."""
+        places = ((part.topic, number) for part in self.parts for number in part.partitions)
+        return any(broker in shorter_members(self.capture, topic, number) for topic, number in places)
 
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
