@@ -124,6 +124,8 @@ class ProbedSnapshot:
 
 def stops_clients(one: Observation) -> bool:
     """Return whether a finding says that producers with acks=all, or consumers, are not served."""
+    if one.kind.name == kinds.UNDER_ANOTHER_ID.name:
+        return True
     if one.kind.severity is not Severity.BROKEN:
         return False
     if one.kind.name == kinds.STATE_BEHIND_LOGS.name:

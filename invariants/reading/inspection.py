@@ -19,8 +19,6 @@ from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
-    each,
-    fetched_under_another_id,
     files_of,
     listed,
     not_shown,
@@ -88,13 +86,6 @@ def _notes(capture: Capture) -> Iterator[str]:
     stopped: dict[str, list[int]] = {}
     for number in capture.live:
         stopped.setdefault(refusals(capture, (number,)), []).append(number)
-    for follower, sound, others in fetched_under_another_id(capture):
-        asked, log = each(sound, "it", "them"), each(others, "log", "logs")
-        yield (
-            f"Broker {follower} may copy nothing of {listed(sound)} either: it can ask the leader for {asked} under "
-            f"the topic id of its {log} of {listed(others)}. Then acks=all times out there, and its server.log has "
-            f"UNKNOWN_TOPIC_ID every second. See to {listed(others)} first."
-        )
     yield from (f"A stop or restart of {brokers(found, 'or')}: {text}." for text, found in stopped.items() if text)
     yield from unseen(capture)
 
