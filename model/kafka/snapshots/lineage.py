@@ -460,7 +460,7 @@ def lineages_of(
 ) -> Lineages:
     """Return the lineages of a partition's logs.
 
-    A log that was not seen is the partition's: that is a condition of each plan.
+    A log that was not seen is the partition's, which is a condition of each plan, or of any topic (`_fitting`).
 
     Args:
         capture: The capture.
@@ -488,8 +488,9 @@ def lineages_of(
         if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
+    fitting = _fitting(topic, logs, isr, assumed)
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
-    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
+    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, fitting)]
     groups = _groups(tuple(logs), related, apart, next_leader(capture, topic, partition))
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
@@ -498,6 +499,15 @@ def lineages_of(
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
     return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
+
+
+def _fitting(topic: Topic, logs: Mapping[int, Directory], isr: Collection[int], assumed: Collection[int]) -> set[int]:
+    """Return the brokers of logs that were not seen which are the partition's: no id tells them from ISR members' logs.
+
+    Where these have another topic id than ZooKeeper, a log outside of the ISR may have either.
+    """
+    ids = {log.topic_id for b, log in logs.items() if b in isr}
+    return {*assumed} if ids <= {None, topic.topic_id} else {*assumed} & {*isr}
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:

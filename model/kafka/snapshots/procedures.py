@@ -16,7 +16,7 @@ from itertools import permutations
 from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     disks_of_others,
@@ -31,6 +31,7 @@ from kwalk.model.kafka.snapshots.in_sync import refusals, served_with
 from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
+    is_outdated,
     last_copies_aside,
     latest_logs,
     lost_records,
@@ -958,7 +959,23 @@ class Catalogue:
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
         found = self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
-        return evolve(found, besides=served_with(self.capture, broker))
+        besides = [text for text in (self._leads_without_records(broker), served_with(self.capture, broker)) if text]
+        return evolve(found, besides="; ".join(besides))
+
+    def _leads_without_records(self, broker: int) -> str:
+        """Return which partitions a broker that starts leads with a log that lacks records; empty if there are none."""
+        found = []
+        for topic in self.capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in self.capture.deleting else ():
+                is_next = broker in state.isr and broker in topic.partitions.get(number, ())
+                if not is_next or not self._online(topic, number).isdisjoint(state.isr):
+                    continue
+                log = self.capture.directory(broker, topic.name, number)
+                is_shown = self.capture.shows(broker, topic.name, number)
+                if is_shown and is_outdated(self.capture, topic, number, broker, log or Directory(leader_epochs=())):
+                    found.append(f"{topic_label(topic.name)}-{number}")
+        leads = f"broker {broker} leads {listed(found)} with a log that may lack records"
+        return f"{leads}: other replicas lose what it lacks, as they truncate their logs" if found else ""
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
