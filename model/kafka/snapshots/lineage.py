@@ -458,9 +458,7 @@ def lineages_of(
     unseen: Collection[int] = (),
     failed: Collection[int] = (),
 ) -> Lineages:
-    """Return the lineages of a partition's logs.
-
-    A log that was not seen is the partition's, which is a condition of each plan, or of any topic (`_fitting`).
+    """Return the lineages of a partition's logs; one that was not seen is taken for the partition's (`_fitting`).
 
     Args:
         capture: The capture.
@@ -502,7 +500,7 @@ def lineages_of(
 
 
 def _fitting(topic: Topic, logs: Mapping[int, Directory], isr: Collection[int], assumed: Collection[int]) -> set[int]:
-    """Return the brokers of logs that were not seen which are the partition's: no id tells them from ISR members' logs.
+    """Return the brokers whose logs were not seen and are taken for the partition's, as each plan says.
 
     Where these have another topic id than ZooKeeper, a log outside of the ISR may have either.
     """
