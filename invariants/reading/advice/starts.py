@@ -115,17 +115,17 @@ class StartAdvice(Facts):
             which = f"{listed(names)} on {brokers(members)}"
             yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
 
-    def _longest_first(self, known: Set[int]) -> Iterator[str]:
+    def _longest_first(self, but: Set[int]) -> Iterator[str]:
         """Yield which broker starts first, as it has records that others lack though none of them was committed.
 
         Args:
-            known: Brokers of which another sentence says why they do not start first.
+            but: Brokers of which another sentence says why they do not start first.
         """
         found: dict[int, tuple[set[int], list[str]]] = {}
         for place in self.logs.values():
             is_ordered = not unordered_members(self.capture, place.topic, place.partition)
             shorter = shorter_members(self.capture, place.topic, place.partition) if is_ordered else {}
-            for broker, best in shorter.items() if known.isdisjoint((*shorter, *shorter.values())) else ():
+            for broker, best in shorter.items() if but.isdisjoint((*shorter, *shorter.values())) else ():
                 others, names = found.setdefault(best, (set(), []))
                 others.add(broker)
                 names.append(place.name)
