@@ -174,7 +174,11 @@ HAZARDS = (
     Hazard((kinds.IN_KRAFT_MODE,), Act.START, "set {} back to ZooKeeper mode"),
     Hazard((kinds.GARBLED_ID,), Act.START, GARBLED),
     Hazard((kinds.TWO_DIRECTORIES,), Act.START, "see to {}, which broker {broker} has in two log directories"),
-    Hazard((kinds.MISNAMED,), Act.START, "give the directory of {} on broker {broker} its own name again"),
+    Hazard(
+        (kinds.MISNAMED,),
+        Act.START,
+        "see to the directory of {} on broker {broker}, which may have the log of another partition",
+    ),
     Hazard((kinds.DOWN_WITH_ANOTHER_LOG,), Act.START, "move {} away on broker {broker}"),
     Hazard((kinds.DOWN_WITH_ANOTHER_ID,), Act.START, "see to {} of broker {broker}, with another topic id"),
 )

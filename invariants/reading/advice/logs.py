@@ -24,7 +24,7 @@ from kwalk.model.kafka.snapshots.at_rest import members_without_log
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import LATER_IDS, brokers, each, listed, lost_topics, strangers
 from kwalk.model.kafka.snapshots.lineage import same_disks
-from kwalk.model.kafka.snapshots.misnamed import names_given_back
+from kwalk.model.kafka.snapshots.misnamed import names_given_back, rivals_of
 from kwalk.model.language.inspection import FindingKind, Observation
 
 
@@ -59,9 +59,26 @@ class LogAdvice(Facts):
 
     def _of_misnamed(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of directories with the logs of other partitions, of which a broker may have the last one."""
-        found = dict.fromkeys((one.fields["topic"], int(one.fields["brokers"])) for one in observations)
-        known = [(b, names_given_back(self.capture, self.capture.topics[name], b)) for name, b in found]
-        ways = [f"while broker {b} is stopped, give each directory its own name again: {names}" for b, names in known]
+        found: dict[str, dict[int, bool]] = {}
+        for one in observations:
+            topic, b = self.capture.topics[one.fields["topic"]], int(one.fields["brokers"])
+            is_open = bool(rivals_of(self.capture, topic, int(one.fields["partition"]), b))
+            hosts = found.setdefault(topic.name, {})
+            hosts[b] = hosts.get(b, False) or is_open
+        ways = []
+        for name, hosts in found.items():
+            names = {b: names_given_back(self.capture, self.capture.topics[name], b) for b in hosts}
+            if any(hosts.values()):
+                where = listed([f"on broker {b} {given}" for b, given in names.items()], "or")
+                ways.append(
+                    f"look at the records of {topic_label(name)} on {brokers(hosts)} (kafka-dump-log.sh "
+                    "--print-data-log): one of them has each log under the name of the other, and nothing shows which. "
+                    f"There, while it is stopped, give each directory its own name again: {where}"
+                )
+            else:
+                ways += [
+                    f"while broker {b} is stopped, give each directory its own name again: {names[b]}" for b in hosts
+                ]
         then = (
             "then inspect again. If it has run since they were renamed, keep copies of all of them first, and compare "
             "(kafka-dump-log.sh): what it has got meanwhile is of the other partition"

@@ -580,7 +580,7 @@ def _under_other_names(capture: Capture, topic: Topic, partition: int) -> str:
     """Return which directories of a partition have another one's log, of which it may be the last."""
     found = needing_their_names(capture, topic, partition)
     label = topic_label(topic.name)
-    where = listed([f"broker {b} has the log of {label}-{other} in its directory" for b, other in found.items()])
+    where = listed([f"broker {b} may have the log of {label}-{other} in its directory" for b, other in found.items()])
     return f"{where}: give it its own name again first" if found else ""
 
 

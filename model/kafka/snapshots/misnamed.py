@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from kwalk.model.kafka.snapshots.capture import BatchHeader, Capture, Directory, Topic, kept_by_capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, Relation, choices_of, compare
 
 
@@ -50,17 +50,22 @@ def misnamed_logs(capture: Capture, topic: Topic, partition: int) -> dict[int, i
     return {b: other for b in hosts if (other := partition_in(capture, topic, partition, b)) is not None}
 
 
+def rivals_of(capture: Capture, topic: Topic, partition: int, broker: int) -> list[int]:
+    """Return the other brokers on which directories may have been renamed instead: of two logs none is outvoted."""
+    wrong = misnamed_logs(capture, topic, partition)
+    return [b for b, other in wrong.items() if b != broker and other == wrong.get(broker)]
+
+
 def needing_their_names(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the brokers that are down and whose directory of a partition needs its own name, with the log's partition.
 
-    The broker is an ISR member of one of the partitions whose logs have other names there, and no member of it runs.
+    The broker is an ISR member of one of the partitions whose logs have other names there, and no member of it runs;
+    or it is a rival of such a one.
     """
-    return {
-        broker: other
-        for broker, other in misnamed_logs(capture, topic, partition).items()
-        if not capture.brokers[broker].alive
-        and any(_is_last_of(capture, topic, number, broker) for number in _touched(capture, topic, broker))
-    }
+    wrong = {b: n for b, n in misnamed_logs(capture, topic, partition).items() if not capture.brokers[b].alive}
+    last = [b for b in wrong if any(_is_last_of(capture, topic, n, b) for n in _touched(capture, topic, b))]
+    named = {*last, *(rival for b in last for rival in rivals_of(capture, topic, partition, b))}
+    return {b: other for b, other in wrong.items() if b in named}
 
 
 def own_choices(capture: Capture, lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, ...]:
@@ -97,7 +102,10 @@ def of_misnamed(capture: Capture, topic: Topic, partition: int, broker: int) -> 
     other = partition_in(capture, topic, partition, broker)
     if other is None:
         return ""
-    label = topic_label(topic.name)
+    label, rivals = topic_label(topic.name), rivals_of(capture, topic, partition, broker)
+    if rivals:
+        of = f"{label}-{other} of {brokers(rivals)}"
+        return f"; it begins as {of} does: directories were renamed or copied on one of these brokers"
     return (
         f"; {label}-{partition} of broker {broker} begins as {label}-{other} does: its directory was renamed or copied"
     )

@@ -724,7 +724,10 @@ class Catalogue:
             risk="; ".join(
                 (
                     *(self._elected(topic, n, b) for n, b in elected.items()),
-                    *(f"the first live replica of {label}-{n} becomes its leader" for n in orders.keys() - live.keys()),
+                    *(
+                        f"the first live replica of {label}-{n} becomes its leader, if it has none by then"
+                        for n in orders.keys() - live.keys()
+                    ),
                     "records that a new leader lacks are lost",
                 )
             )
