@@ -120,7 +120,6 @@ def test_a_broker_whose_protocol_is_not_raised_yet_keeps_no_topic_id() -> None:
     snapshot["topics"]["orders"]["version"] = 7
     snapshot["topics"]["payments"] = {
         **snapshot["topics"]["orders"],
-        "cleanup_policy": "compact",
         "znode": {**snapshot["topics"]["orders"]["znode"], "topic_id": IDS["payments"]},
     }
     for number, broker in snapshot["brokers"].items():
@@ -182,6 +181,7 @@ def joined_by_others() -> dict[str, Any]:
     snapshot = alone("3.4.1", brokers=4)
     snapshot["topics"]["__consumer_offsets"] = {
         **snapshot["topics"]["orders"],
+        "cleanup_policy": "compact",
         "znode": {**snapshot["topics"]["orders"]["znode"], "topic_id": IDS["payments"]},
     }
     for number in ("1", "2", "3"):

@@ -81,6 +81,7 @@ LOSSY = (ELECT, ELECT_AFTER, START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
 WITHOUT_FILES = "restart-without-metadata-files"
 """How the names of steps begin that start brokers without the metadata files of a topic, or of several."""
 START_BROKER = "start-broker "
+LEADS_NEXT = "becomes its leader, if it has none by then"
 """How the names of steps begin that start a broker which is down, as it was."""
 REPAIR_DISK = "repair-disk "
 """How the names of steps begin that bring a failed disk back, with its logs."""
@@ -724,10 +725,7 @@ class Catalogue:
             risk="; ".join(
                 (
                     *(self._elected(topic, n, b) for n, b in elected.items()),
-                    *(
-                        f"the first live replica of {label}-{n} becomes its leader, if it has none by then"
-                        for n in orders.keys() - live.keys()
-                    ),
+                    *(f"the first live replica of {label}-{n} {LEADS_NEXT}" for n in orders.keys() - live.keys()),
                     "records that a new leader lacks are lost",
                 )
             )
