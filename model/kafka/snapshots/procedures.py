@@ -81,8 +81,9 @@ LOSSY = (ELECT, ELECT_AFTER, START_EMPTY, REPLACE_DISK, WITHOUT_NEWEST)
 WITHOUT_FILES = "restart-without-metadata-files"
 """How the names of steps begin that start brokers without the metadata files of a topic, or of several."""
 START_BROKER = "start-broker "
-LEADS_NEXT = "becomes its leader, if it has none by then"
 """How the names of steps begin that start a broker which is down, as it was."""
+LEADS_NEXT = "becomes its leader, if it has none by then"
+"""What an unclean election does with a live replica; a controller elects none in the place of a live leader."""
 REPAIR_DISK = "repair-disk "
 """How the names of steps begin that bring a failed disk back, with its logs."""
 MOST_SINGLY = 6
