@@ -14,6 +14,7 @@ from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.lineage import LaterState, later_states
 from kwalk.model.language import Model
+from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, stop, ways_out
 from tests.snapshots.test_strangers import answers, state
 
@@ -233,3 +234,13 @@ def test_a_fetch_has_the_id_of_sound_partitions_where_the_others_are_not_fetched
     snapshot = with_a_log_of_an_earlier_topic("3.6.2")
     stop(snapshot, 3)
     assert not fetched_with_others(snapshot) and not fetched_with_others(cluster("3.6.2"))
+
+
+def test_partitions_whose_brokers_may_have_seen_later_states_are_beside_others() -> None:
+    """Their models differ in a flag: the kernel of one cannot be that of the other (histories of 3.6.2)."""
+    snapshot = cluster("3.6.2")
+    memory(snapshot, b1=(5, False))
+    snapshot["topics"]["payments"]["znode"]["topic_id"] = OTHER
+    found = problem(snapshot)
+    assert len({world.model.binding.flags["state_versions"] for world in found.worlds}) == 2
+    assert plan_recovery(found, seconds=60).plan is not None
