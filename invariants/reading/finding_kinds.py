@@ -567,7 +567,7 @@ MISNAMED = evolve(
     later="when it starts, it serves the records of the other partition, or copies its own partition's behind them: "
     "brokers compare topic ids, which partitions share",
     way_out="",
-    log="none",
+    log="none: the broker loads the directory as any other",
     cause="directories were renamed, swapped or copied while the broker was down",
     grep=(),
     acts=Act.NONE,

@@ -205,6 +205,20 @@ def test_a_leader_outside_the_isr_is_written_into_its_state_and_not_stopped() ->
     assert "write-states-of-leaders" in names(problem(snapshot))
 
 
+def test_a_leader_outside_an_isr_that_is_down_serves() -> None:
+    """Seen on 3.4.1: acks=all is answered, and with its state written and a failover the leader keeps all records."""
+    snapshot = alone("3.4.1")
+    state(snapshot)["isr"] = [2]
+    down(snapshot, 2)
+    answers(snapshot)
+    kinds = found(snapshot)
+    assert "leader-outside-isr" in kinds and "no-live-isr" not in kinds
+    assert "unclean election" not in ways_out(snapshot)["broker-down"]
+    snapshot["brokers"]["1"]["metadata_cache"] = None
+    snapshot["brokers"]["3"]["metadata_cache"] = None
+    assert "no-live-isr" in found(snapshot)
+
+
 def test_the_first_records_of_a_topic_are_not_missed_by_who_is_about_to_copy_them() -> None:
     """Nothing is committed yet: ReplicaManager.checkpointHighWatermarks has written 0."""
     snapshot = alone("3.4.1")
