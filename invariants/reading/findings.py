@@ -977,7 +977,8 @@ class Findings:
         behind = broken.get("replicas_converge", [])
         outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
         outside = [b for b in outside if b.broker is not None and not known.brokers[b.broker].leads]
-        inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
+        inside = [b for b in behind if b.broker is None or known.brokers[b.broker].in_isr]
+        inside = [b for b in inside if b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
         foreign = self._foreign(place)
         having = self._truncating(place)

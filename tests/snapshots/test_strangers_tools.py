@@ -205,6 +205,17 @@ def test_a_leader_outside_the_isr_is_written_into_its_state_and_not_stopped() ->
     assert "write-states-of-leaders" in names(problem(snapshot))
 
 
+def test_an_id_is_written_before_the_state_of_a_leader_outside_the_isr() -> None:
+    """With the state the leader epoch rises, and the replicas refuse the other id then; neither waits for the other."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot)["isr"] = [2, 3]
+    ways = ways_out(snapshot)
+    assert ways["fetch-by-id-refused"].endswith("into the znode of orders, then fail the controller over")
+    assert "but first see to the topic id of orders-0: with the state the leader" in ways["leader-outside-isr"]
+    assert "isr-member-refuses" not in ways
+
+
 def test_a_leader_outside_an_isr_that_is_down_serves() -> None:
     """Seen on 3.4.1: acks=all is answered, and with its state written and a failover the leader keeps all records."""
     snapshot = alone("3.4.1")

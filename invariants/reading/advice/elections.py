@@ -46,6 +46,7 @@ class ElectionAdvice(Facts):
             kinds.UNCLEAN_AHEAD: self._of_unclean,
             kinds.FOREIGN_ISR: self._of_foreign_isr,
             kinds.DEAD_IN_ISR: self._of_dead,
+            kinds.LEADER_OUTSIDE_ISR: self._written,
             **dict.fromkeys((kinds.ISR_REPEATS, kinds.LEADER_IGNORES_STATE), self._inside),
             **dict.fromkeys(OF_HANDS, self._of_leaders_by_hand),
         }
@@ -54,6 +55,10 @@ class ElectionAdvice(Facts):
     def by_place(self) -> ByPlace:
         """The kinds whose way out is made of that of each place."""
         return {kinds.EMPTY_ISR: self._of_empty_isr, kinds.LEADER_OUTSIDE_ISR: self._of_leader_outside}
+
+    def _written(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return a kind whose way out writes states, and stops no broker."""
+        return evolve(kind, acts=Act.FAIL_OVER) if kind.way_out != kinds.LEADER_OUTSIDE_ISR.way_out else kind
 
     def _of_leader_outside(self, one: Observation) -> str:
         """Return what to do about a leader that is not in the ISR: nothing is lost if the state names it."""

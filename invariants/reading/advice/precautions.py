@@ -32,7 +32,7 @@ class Precautions(Facts):
         yield from self._first(kind, observations, acts)
         yield from self._alone(kind, observations, is_stopping=bool(kind.acts & Act.STOP) and not is_by_place)
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
+    def _first(self, kind: FindingKind, observations: Sequence[Observation], acts: int) -> Iterator[str]:
         """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
         own = {one.fields.get("topic") for one in observations}
         if acts & Act.START and self.capture.controller not in self.capture.live:
@@ -54,6 +54,10 @@ class Precautions(Facts):
             stopped = self.stopped(observations, leaders=kind in LED)
             if refusing := [one.subject for one in self.served_until_epochs_rise() if self._meets(one, stopped)]:
                 yield f"see to the topic id of {listed(refusing)}: leader epochs rise as a broker stops, and {RAISED}"
+        if kind is kinds.LEADER_OUTSIDE_ISR:
+            places = {one.subject for one in observations}
+            if refusing := [one.subject for one in self.served_until_epochs_rise() if one.subject in places]:
+                yield f"see to the topic id of {listed(refusing)}: with the state the leader epoch rises, and {RAISED}"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -89,6 +93,8 @@ class Precautions(Facts):
             return False  # a member of the ISR that starts is elected
         if one.kind is kinds.FOREIGN_ISR and self.elects_a_replica(one):
             return False
+        if one.kind is kinds.LEADER_OUTSIDE_ISR and kind in OF_IDS and self._is_written_only(one):
+            return False  # the id comes first: with the state the leader epoch rises
         if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG and kind in OF_HANDS and one.fields["topic"] in own:
             return False  # the state that is written has no other ISR member than the leader
         if one.kind in kinds.OF_LACKING:
@@ -107,6 +113,11 @@ class Precautions(Facts):
             is_led = state is not None and any(self.capture.brokers[b].alive for b in state.isr)
             return place is not None and (state is None or (bool(acts & Act.START) and not is_led))
         return True
+
+    def _is_written_only(self, one: Observation) -> bool:
+        """Whether all logs of the partition of a finding have one topic id: it is written, and no broker stops."""
+        place = self.logs.get(place_of(one) or ("", -1))
+        return place is not None and len(place.ids) == 1 and not place.apart
 
     def _last_copies(self, *marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
