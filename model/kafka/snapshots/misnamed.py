@@ -37,7 +37,7 @@ def partition_in(capture: Capture, topic: Topic, partition: int, broker: int) ->
         return None
     found = {
         number
-        for number in _beginning(capture, topic).get(log.first_batch, ()) - {partition}
+        for number in _beginning(capture, topic).get(log.first_batch, frozenset()) - {partition}
         for b, other in _logs(capture, topic, number)
         if b != broker and compare(log, other).relation in (Relation.SAME, Relation.PREFIX)
     }
