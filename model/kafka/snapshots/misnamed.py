@@ -46,8 +46,8 @@ def partition_in(capture: Capture, topic: Topic, partition: int, broker: int) ->
 
 def misnamed_logs(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the brokers whose directory of a partition has another one's log, with that partition."""
-    hosts = [b for b, _ in _logs(capture, topic, partition)]
-    return {b: other for b in hosts if (other := partition_in(capture, topic, partition, b)) is not None}
+    pairs = ((b, partition_in(capture, topic, partition, b)) for b, _ in _logs(capture, topic, partition))
+    return {b: other for b, other in pairs if other is not None}
 
 
 def rivals_of(capture: Capture, topic: Topic, partition: int, broker: int) -> list[int]:
@@ -62,7 +62,8 @@ def needing_their_names(capture: Capture, topic: Topic, partition: int) -> dict[
     The broker is an ISR member of one of the partitions whose logs have other names there, and no member of it runs;
     or it is a rival of such a one.
     """
-    wrong = {b: n for b, n in misnamed_logs(capture, topic, partition).items() if not capture.brokers[b].alive}
+    down = (b.id for b in capture.hosts if not b.alive)
+    wrong = {b: other for b in down if (other := partition_in(capture, topic, partition, b)) is not None}
     last = [b for b in wrong if any(_is_last_of(capture, topic, n, b) for n in _touched(capture, topic, b))]
     named = {*last, *(rival for b in last for rival in rivals_of(capture, topic, partition, b))}
     return {b: other for b, other in wrong.items() if b in named}
