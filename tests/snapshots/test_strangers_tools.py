@@ -61,7 +61,7 @@ def test_the_last_log_in_the_directory_of_another_partition_gets_its_own_name_ag
 
 
 def test_of_two_logs_under_each_others_names_nothing_shows_which_was_renamed() -> None:
-    """On 3.9.0 a broker with renamed directories served each partition with the records of the other one."""
+    """On 2.5.0 and 3.9.0 a broker with renamed directories served each partition with the records of the other one."""
     snapshot = of_two_partitions(isr=[3])
     for number in ("0", "1"):
         snapshot["topics"]["orders"]["znode"]["partitions"][number] = [2, 3]
