@@ -1189,8 +1189,8 @@ NOT_COMPACTED = FindingKind(
     later="the brokers' retention (log.retention.hours, 7 days by default) deletes whole segments: offsets that groups "
     "committed before, so that they begin where auto.offset.reset says, or states of transactional ids",
     way_out="",
-    log="server.log, INFO: Deleting segment … due to log retention time …ms breach based on the largest record "
-    "timestamp in the segment",
+    log="server.log, INFO: [UnifiedLog partition=…, dir=…] Deleting segment … due to log retention time …ms breach "
+    "based on the largest record timestamp in the segment",
     cause="ZooKeeper was restored without /config/topics, the topic was created by hand or by a tool, or its "
     "configuration was changed",
     grep=("grep -E '(consumer_offsets|transaction_state).*retention time [0-9]+ms breach' logs/server.log*",),
