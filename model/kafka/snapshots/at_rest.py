@@ -654,12 +654,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if double:
         does = each(double, "does", "do")
         return f"{brokers_in_words(double)} {does} not start with a partition in two log directories"
-    garbled = sorted(b for b in members if any(log.is_garbled for log in capture.brokers[b].directories.values()))
-    if garbled:
-        return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
-    unread = sorted(b for b in members if garbled_at_start(capture.brokers[b]))
-    if unread:
-        return f"{brokers_in_words(unread)} {each(unread, 'does', 'do')} not read a garbled checkpoint: remove it first"
+    if why := _garbled(capture, members):
+        return why
     is_shown = topic.name not in capture.deleting and bool(newest_logs(capture, topic, partition))
     if not is_behind_logs(capture, topic, partition) or (with_records and is_shown):
         return ""
@@ -673,6 +669,17 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if unread:
         why = f"the log directories of {brokers_in_words(unread)} were not read: collect them (--logs of kwalk collect)"
     return f"ZooKeeper's state is older than the logs, and {why}"
+
+
+def _garbled(capture: Capture, members: Iterable[int]) -> str:
+    """Return which brokers have files that they do not read as they start; empty if none has."""
+    known = {b: capture.brokers[b] for b in sorted(members)}
+    garbled = [b for b, broker in known.items() if any(log.is_garbled for log in broker.directories.values())]
+    if garbled:
+        return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
+    unread = [b for b, broker in known.items() if garbled_at_start(broker)]
+    does = each(unread, "does", "do")
+    return f"{brokers_in_words(unread)} {does} not read a garbled checkpoint: remove it first" if unread else ""
 
 
 def garbled_at_start(broker: Broker) -> list[tuple[str, str]]:

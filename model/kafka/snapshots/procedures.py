@@ -877,31 +877,14 @@ class Catalogue:
         starting = [*sorted(started), *[broker] * (not is_up)]
         stays = f"it stays in progress while {brokers_in_words(down)} {each(down, 'does', 'do')} not run: go on"
 
-        def moves(part: ClusterPart) -> tuple[Move, ...]:
-            number, fail_over = part.number(broker), Move((("delete_controller()",),))
-            controllers = range(len(part.observed.brokers))
-            change = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in controllers)
-            cancel = tuple(f"cancel_partition_reassignment({c}, 0, 0)" for c in controllers)
-            is_its = part.topic.name == topic.name and part.partitions[0] in foreign
-            begin, end = Move((change,)), Move((change, *[cancel] * is_refused))
-            starts = (_start(part, b) for b in (*sorted(started), *[broker] * (not is_up)))
-            return (
-                *starts,
-                *(fail_over,) * is_refused,
-                begin if is_its else NOTHING,
-                fail_over,
-                end if is_its else NOTHING,
-            )
-
+        moves = partial(
+            _put_back_in, names=(topic.name, foreign), broker=broker, starting=starting, is_refused=is_refused
+        )
         label = topic_label(topic.name)
         names_started = brokers_in_words(starting) if starting else ""
         names = listed([f"{label}-{number}" for number in foreign])
-        narrow = {number: topic.partitions[number] for number in foreign}
-        wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
-        server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
-        reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
-        verify = f"{reassign} with-{broker}.json --verify   # {stays if down else 'until it is complete'}"
         fail_over = "zkCli.sh -server ZK delete /controller"
+        add, verify, take = self._reassignments_there_and_back(topic, foreign, broker, stays if down else "")
         return Procedure(
             f"put-back {label} {broker}",
             sentence(
@@ -914,12 +897,9 @@ class Catalogue:
             commands=(
                 *(f"{START[0]}   # on broker {number}" for number in starting),
                 *(fail_over,) * is_refused,
-                f"echo {shlex.quote(_reassignment(topic, wider))} > with-{broker}.json",
-                f"{reassign} with-{broker}.json --execute",
+                *add,
                 *((verify, fail_over) if is_up else (fail_over, verify)),  # before, there may be no leader to copy
-                f"echo {shlex.quote(_reassignment(topic, narrow))} > without-{broker}.json",
-                f"{reassign} without-{broker}.json --execute",
-                f"{reassign} without-{broker}.json --verify   # until it is complete",
+                *take,
             ),
             before="; ".join(
                 [
@@ -932,6 +912,25 @@ class Catalogue:
             "the controller does not take the replica out of the ISR",
             starts=frozenset(map(str, starting)),
         )
+
+    def _reassignments_there_and_back(
+        self, topic: Topic, partitions: Sequence[int], broker: int, stays: str
+    ) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+        """Return the commands that add a replica to partitions, the one that waits for it, and those that take it."""
+        narrow = {number: topic.partitions[number] for number in partitions}
+        wider = {number: (*replicas, broker) for number, replicas in narrow.items()}
+        server = "--zookeeper ZK" if self.capture.version.startswith("2.5.") else "--bootstrap-server BROKER"
+        reassign = f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file"
+        complete = "until it is complete"
+        add, take = (
+            (
+                f"echo {shlex.quote(_reassignment(topic, replicas))} > {word}-{broker}.json",
+                f"{reassign} {word}-{broker}.json --execute",
+            )
+            for word, replicas in (("with", wider), ("without", narrow))
+        )
+        verify = f"{reassign} with-{broker}.json --verify   # {stays or complete}"
+        return add, verify, (*take, f"{reassign} without-{broker}.json --verify   # {complete}")
 
     def _replicas_to_start(self, topic: Topic, partitions: Iterable[int]) -> set[int]:
         """Return the replicas of those of some partitions of which all replicas are down, if they start as they are."""
@@ -1171,6 +1170,20 @@ def znode_content(topic_id: str, partitions: Mapping[int, Sequence[int]]) -> str
         "removing_replicas": {},
     }
     return json.dumps(content, separators=(",", ":"))
+
+
+def _put_back_in(
+    part: ClusterPart, *, names: tuple[str, Sequence[int]], broker: int, starting: Sequence[int], is_refused: bool
+) -> tuple[Move, ...]:
+    """Return the moves in a part where a broker becomes a replica of partitions of a topic, and is taken away again."""
+    number, fail_over = part.number(broker), Move((("delete_controller()",),))
+    controllers = range(len(part.observed.brokers))
+    change = tuple(f"change_one_replica({c}, 0, 0, {number})" for c in controllers)
+    cancel = tuple(f"cancel_partition_reassignment({c}, 0, 0)" for c in controllers)
+    begin, end = Move((change,)), Move((change, *[cancel] * is_refused))
+    if part.topic.name != names[0] or part.partitions[0] not in names[1]:
+        begin = end = NOTHING
+    return *(_start(part, b) for b in starting), *(fail_over,) * is_refused, begin, fail_over, end
 
 
 def _reassignment(topic: Topic, assignment: Mapping[int, Sequence[int]]) -> str:
