@@ -461,6 +461,18 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 
 
 @always(
+    symptom="a replica that is added does not join the ISR until the next record; elected uncleanly, it gives offsets "
+    "again",
+    log="none: kafka-dump-log.sh shows no batch below the base offset of the last segment",
+)
+def copy_ends_with_the_log(log: PartitionLog) -> bool:
+    """A follower that copies all batches of a compacted log gets to its high watermark."""
+    premise(log.start_offset < log.high_watermark and log.suffix is Suffix.NONE)
+    ends = [batch.last_offset + 1 for segment in log.segments for batch in segment.batches]
+    return max(ends, default=log.start_offset) >= log.high_watermark
+
+
+@always(
     symptom="compacted topics grow without bound: the log cleaner does nothing any more",
     log="[kafka-log-cleaner-thread-…]: Error due to … requirement failed: largest offset in message set can not be "
     "safely converted to relative offset. (1.0), Unable to build the offset map for segment …/…. You can increase "
@@ -1274,6 +1286,12 @@ def crashed_log_runs(log: PartitionLog) -> bool:
 def created_log_is_recovered(log: PartitionLog) -> bool:
     """A log with records, which was created again, was loaded after a crash."""
     return log.recreations > 0 and log.crashes > 0 and is_running(log) and log.end_offset > log.start_offset
+
+
+@reachable()
+def log_ends_above_an_empty_segment(log: PartitionLog) -> bool:
+    """The active segment is empty, and what is before it was cleaned twice."""
+    return log.cleanings > 1 and log.cleaning_to == 0 and log.count > 1 and active_segment(log).batches.is_empty
 
 
 @reachable()

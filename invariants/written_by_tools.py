@@ -49,6 +49,28 @@ def list_is_reassigned(tools: ToolsAndController) -> bool:
     return tools.written is not AskedList.LIST
 
 
+@when_quiescent(
+    symptom="a reassignment does not begin, which was written while another one was under way; since 2.4 none does that "
+    "is written into ZooKeeper, until the controller moves",
+    log="none: /admin/reassign_partitions stays",
+)
+def added_reassignment_is_done(tools: ToolsAndController) -> bool:
+    """A partition that is added to the list is reassigned, too."""
+    premise(tools.has_controller)
+    return not tools.lacks_more
+
+
+@step(symptom="a reassignment is begun that nobody has asked for, or twice", log="none")
+def controller_begins_what_is_written(before: ToolsAndController, after: ToolsAndController) -> bool:
+    """The controller begins a list that is there, to which partitions may be added then."""
+    premise(before.is_begun != after.is_begun or before.lacks_more != after.lacks_more)
+    if after.is_begun and not before.is_begun:
+        return before.has_controller and before.written is after.written is not AskedList.NOTHING
+    if after.lacks_more and not before.lacks_more:
+        return before.is_begun and before.has_controller and before.written is after.written
+    return not before.has_controller or after.written is AskedList.NOTHING
+
+
 @reachable()
 def list_waits_for_a_controller(tools: ToolsAndController) -> bool:
     """A reassignment is written while there is no controller."""

@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage import (
     empty_batches,
     failed_starts,
     future_log,
+    last_batch,
     leader_epochs,
     leadership,
     log,
@@ -558,6 +559,14 @@ TOMBSTONES = COMPACTION.varied(
         "min_dirty_percent": 30,
     },
     source="Cleaner.shouldRetainRecord; KAFKA-4529, KAFKA-4545",
+)
+LAST_TOMBSTONE = TOMBSTONES.varied(
+    name="log-last-tombstone",
+    story="The active segment is empty, and before it are tombstones, whose time is over.",
+    actions=(*TOMBSTONES.actions, *actions_of(last_batch)),
+    properties=(*COMPACTED, storage.copy_ends_with_the_log, storage.log_ends_above_an_empty_segment),
+    bounds={"keys": 1, "offsets": 3, "truncations": 1},
+    source="Cleaner.cleanInto; KAFKA-17076",
 )
 COMPACTED_COPY = COMPACTION.varied(
     name="log-compacted-copy",
@@ -1375,6 +1384,7 @@ DELETION = Scenario(
         "long_names": 0,
         "disk_failures": 0,
         "move_requests": 0,
+        "late_removals": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1402,6 +1412,19 @@ DELETION_BESIDE_A_FAILED_DISK = DELETION_OF_A_NAME_WITH_PERIODS.varied(
     bounds={"periods": 0, "disk_failures": 1},
     variants=versions.MOVE_VARIANTS,
     source="KIP-112; KAFKA-6697, KAFKA-7313",
+)
+DELETION_AMID_RETENTION = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-amid-retention",
+    story="A replica is deleted while retention removes a segment of its log.",
+    actions=(*FOLDER_STEPS, log_deletion.remove_late, log_deletion.list_folder, log_deletion.delete_late),
+    properties=(
+        *FOLDER_PROPERTIES,
+        partition_folders.late_files_are_of_the_deleted_log,
+        partition_folders.listed_file_is_gone,
+    ),
+    bounds={"periods": 0, "late_removals": 1},
+    variants=versions.VARIANTS,
+    source="Utils.delete, LogManager.cleanupLogs; KAFKA-13403",
 )
 MOVE_ASKED_FOR_AGAIN = DELETION.varied(
     name="log-move-asked-for-again",
@@ -1620,6 +1643,7 @@ SCENARIOS = (
     RECOVERY,
     COMPACTION,
     TOMBSTONES,
+    LAST_TOMBSTONE,
     COMPACTED_COPY,
     DELETED_RECORDS,
     POLICY_CHANGE,
@@ -1675,6 +1699,7 @@ SCENARIOS = (
     DELETION_OF_A_NAME_WITH_PERIODS,
     DELETION_OF_A_LONG_NAME,
     DELETION_BESIDE_A_FAILED_DISK,
+    DELETION_AMID_RETENTION,
     MOVE_ASKED_FOR_AGAIN,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,

@@ -633,6 +633,16 @@ FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
     source="KAFKA-15391 (3.5.2, 3.6.0)",
     trials=(Trial("log-deletion", ("directory_outlives_a_deletion",), variant="3.5.1"),),
 )
+GONE_FILES_ARE_PASSED_OVER = version_flag(
+    "gone_files_are_passed_over",
+    "KAFKA-13403 (3.9.0): the deletion of a log's folder passes over a file that another thread has deleted meanwhile; "
+    "from 1.0 on that took the log directory offline",
+    {"1.0.0": False, "3.9.0": True},
+    before=True,
+    closes="a deletion beside the removal of a segment takes no log directory offline",
+    source="KAFKA-13403 (3.9.0): Utils.delete",
+    trials=(Trial("log-deletion-amid-retention", ("directory_outlives_a_deletion",), variant="3.7.0"),),
+)
 MOVED_FILES_ARE_FOUND = version_flag(
     "moved_files_are_found",
     "KAFKA-16424 (3.8.0): files that were to be deleted before a future log replaced the current one are deleted where "
@@ -1505,6 +1515,15 @@ MOVES_CARRY_EPOCHS = candidate(
     closes="a leader whose log is moved answers the fetches of its followers",
     source="no release; KAFKA-15608, KAFKA-20961",
     trials=(Trial("leader-epochs-moved-log", ("follower_is_answered",), variant="3.9.0"),),
+)
+
+LAST_BATCHES_OF_ROUNDS_ARE_KEPT = candidate(
+    "last_batches_of_rounds_are_kept",
+    "KAFKA-17076 (4.0.0): a cleaning keeps the last batch of what it cleans, if empty; in all releases before, a log "
+    "could end above its last batch",
+    closes="a copy of a compacted log ends where the log ends",
+    source="KAFKA-17076 (4.0.0): Cleaner.cleanInto",
+    trials=(Trial("log-last-tombstone", ("copy_ends_with_the_log",), variant="3.9.0"),),
 )
 
 MARKS_GO_WITH_THEIR_LOG = candidate(
