@@ -1288,6 +1288,30 @@ def created_log_is_recovered(log: PartitionLog) -> bool:
     return log.recreations > 0 and log.crashes > 0 and is_running(log) and log.end_offset > log.start_offset
 
 
+@step(symptom="a follower loses records that are committed", log="none")
+def empty_segment_stays(before: PartitionLog, after: PartitionLog) -> bool:
+    """A truncation of the active segment leaves it empty at the end of the log, which is not below what is committed."""
+    premise(before.truncations != after.truncations)
+    is_counted = after.truncations == before.truncations + 1 and before.count == after.count
+    is_empty = active_segment(after).batches.is_empty and not active_segment(before).batches.is_empty
+    is_committed = before.high_watermark <= after.end_offset == active_segment(before).base_offset
+    return is_counted and is_empty and is_committed and before.cleaning_to == 0 == after.cleaning_to
+
+
+@step(symptom="the cleaner cleans a part of a log again and again", log="none")
+def lost_checkpoint_is_none(before: PartitionLog, after: PartitionLog) -> bool:
+    """A checkpoint that is lost while the cleaner rests leaves all dirty, and nothing else changes."""
+    premise(before.dirty_offset > after.dirty_offset)
+    is_idle = before.cleaning_to == 0 == after.cleaning_to and before.phase is LogPhase.RUNNING
+    return after.dirty_offset == 0 and is_idle and before.end_offset == after.end_offset
+
+
+@reachable()
+def clean_log_is_dirty_again(log: PartitionLog) -> bool:
+    """The cleaner has cleaned a log, and has no checkpoint."""
+    return log.cleanings > 0 and log.dirty_offset == 0 and log.cleaning_to == 0 and log.high_watermark > 0
+
+
 @reachable()
 def log_ends_above_an_empty_segment(log: PartitionLog) -> bool:
     """The active segment is empty, and what is before it was cleaned twice."""

@@ -309,6 +309,8 @@ REASSIGNMENTS_ADDED = TOOLS_AND_THE_CONTROLLER.varied(
     properties=(
         tools.added_reassignment_is_done,
         tools.controller_begins_what_is_written,
+        tools.list_is_read_by_each_controller,
+        tools.list_stays_for_what_was_added,
         tools.controller_is_elected_alone,
         tools.reassignment_is_written_and_done,
         tools.list_waits_for_a_controller,

@@ -656,8 +656,11 @@ LEFTOVER_TIMERS = Scenario(
     actions=actions_of(leftover_timers),
     properties=(
         leftovers.heartbeat_is_answered,
+        leftovers.member_joins_once,
         leftovers.coordinator_moves_with_its_timers,
-        leftovers.timers_end_by_themselves,
+        leftovers.timers_of_a_copy_end,
+        leftovers.long_timer_ends_with_its_group,
+        leftovers.timers_end,
         leftovers.copy_lacks_the_member,
     ),
     bounds={"moves": 2},

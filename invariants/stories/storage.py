@@ -564,7 +564,14 @@ LAST_TOMBSTONE = TOMBSTONES.varied(
     name="log-last-tombstone",
     story="The active segment is empty, and before it are tombstones, whose time is over.",
     actions=(*TOMBSTONES.actions, *actions_of(last_batch)),
-    properties=(*COMPACTED, storage.copy_ends_with_the_log, storage.log_ends_above_an_empty_segment),
+    properties=(
+        *COMPACTED,
+        storage.copy_ends_with_the_log,
+        storage.empty_segment_stays,
+        storage.lost_checkpoint_is_none,
+        storage.clean_log_is_dirty_again,
+        storage.log_ends_above_an_empty_segment,
+    ),
     bounds={"keys": 1, "offsets": 3, "truncations": 1},
     source="Cleaner.cleanInto; KAFKA-17076",
 )
@@ -1271,6 +1278,7 @@ GROWN_BATCHES = Scenario(
     properties=(
         buffers.kept_batch_is_whole,
         buffers.cleaner_outlives_grown_batches,
+        buffers.cleaner_stops_at_grown_batches_only,
         buffers.kept_batches_are_written,
         buffers.chunk_fits_the_buffer,
         buffers.segment_is_closed_while_it_is_cleaned,
@@ -1278,7 +1286,7 @@ GROWN_BATCHES = Scenario(
     ),
     bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
     variants=versions.VARIANTS,
-    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-5316",
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-4497, KAFKA-5316",
 )
 UNCLEANABLE = Scenario(
     name="log-uncleanable",
@@ -1385,6 +1393,7 @@ DELETION = Scenario(
         "disk_failures": 0,
         "move_requests": 0,
         "late_removals": 0,
+        "long_flushes": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1425,6 +1434,19 @@ DELETION_AMID_RETENTION = DELETION_OF_A_NAME_WITH_PERIODS.varied(
     bounds={"periods": 0, "late_removals": 1},
     variants=versions.VARIANTS,
     source="Utils.delete, LogManager.cleanupLogs; KAFKA-13403",
+)
+DELETION_AMID_A_LONG_FLUSH = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-amid-a-long-flush",
+    story="A replica is deleted while a flush of its log waits for a thread, for longer than its files are kept.",
+    actions=(*FOLDER_STEPS, log_deletion.begin_flush, log_deletion.flush_files, log_deletion.flush_folder),
+    properties=(
+        *(one for one in FOLDER_PROPERTIES if one is not partition_folders.log_is_created_again_amid_a_deletion),
+        partition_folders.flush_begins_once,
+        partition_folders.flush_outlives_its_log,
+    ),
+    bounds={"periods": 0, "creations": 1, "flushes": 1, "long_flushes": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.0", "3.7.0", "3.9.0")},
+    source="Log.flush, LogSegment.flush; KAFKA-19571",
 )
 MOVE_ASKED_FOR_AGAIN = DELETION.varied(
     name="log-move-asked-for-again",
@@ -1700,6 +1722,7 @@ SCENARIOS = (
     DELETION_OF_A_LONG_NAME,
     DELETION_BESIDE_A_FAILED_DISK,
     DELETION_AMID_RETENTION,
+    DELETION_AMID_A_LONG_FLUSH,
     MOVE_ASKED_FOR_AGAIN,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,

@@ -160,7 +160,9 @@ def begin_slow_read(lag: FollowerLag) -> None:
     lag.is_reading = True
 
 
-@action(by=BROKERS, description="the leader has read for the follower", source="ReplicaManager.updateFollowerFetchState")
+@action(
+    by=BROKERS, description="the leader has read for the follower", source="ReplicaManager.updateFollowerFetchState"
+)
 def end_slow_read(lag: FollowerLag) -> None:
     """It may also read for good. The fetch is answered next."""
     require(SLOW_READS > 0 and lag.is_reading)

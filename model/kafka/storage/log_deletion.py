@@ -7,7 +7,7 @@ flush of the log may be at work, which knows the folder that the log had. The br
 What the model leaves out, and why its stories lose nothing by it:
 
 * A log has one segment with a log file and a time index; the files of all its segments are deleted in one step.
-* Flushes are shorter than file.delete.delay.ms.
+* Flushes are shorter than file.delete.delay.ms, but for one story.
 * Records: a log that is created again begins at the same offset, so that its files have the same names.
 """
 
@@ -17,6 +17,7 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG, OPERATOR
 from kwalk.model.kafka.storage.versions import (
+    CLOSED_FILES_MAY_BE_GONE,
     DELETION_WAITS_FOR_FLUSHES,
     EMPTY_FOLDERS_ARE_LOADED,
     FLUSHES_OUTLIVE_THEIR_FOLDER,
@@ -40,6 +41,7 @@ PERIODS = Bound("periods", "1 if the topic has a period in its name", default=0)
 LONG_NAMES = Bound("long_names", "1 if the topic's name leaves no room for what a deletion adds", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the broker's other log directory fails", default=0)
 MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", default=0)
+LONG_FLUSHES = Bound("long_flushes", "1 if a flush may last longer than file.delete.delay.ms", default=0)
 LATE_REMOVALS = Bound("late_removals", "1 if retention may remove a segment of the deleted log", default=0)
 CONTROLLER = Actor("controller", system=False)
 
@@ -194,7 +196,7 @@ def delete_log(folder: PartitionFolder) -> None:
 def delete_files(folder: PartitionFolder) -> None:
     """Until KAFKA-5752 time indexes did not know their new folder: the file of that name went which a new log has."""
     require(is_used(folder) and folder.deleted is DeletedFolder.WHOLE)
-    require(not folder.of_the_deleted or not DELETION_WAITS_FOR_FLUSHES)
+    require(not folder.of_the_deleted or not DELETION_WAITS_FOR_FLUSHES or LONG_FLUSHES > 0)
     folder.deleted = DeletedFolder.WITHOUT_SEGMENTS
     folder.lacks_its_time_index = folder.is_there and not INDEXES_FOLLOW_THEIR_FOLDER
 
@@ -246,9 +248,13 @@ def begin_flush(folder: PartitionFolder) -> None:
 
 @action(by=LOG, description="flushes the files of the log", source="Log.flush; LogSegment.flush")
 def flush_files(folder: PartitionFolder) -> None:
-    """In 1.0 the files of a deleted log were closed at once, which takes the log directory offline (KAFKA-6624)."""
+    """In 1.0 the files of a deleted log were closed at once, which takes the log directory offline (KAFKA-6624).
+
+    So do files that were closed after file.delete.delay.ms, while many flushes wait for a thread (KAFKA-19571).
+    """
     require(is_used(folder) and folder.flush is FlushPhase.FILES)
-    folder.is_offline = folder.of_the_deleted and not DELETION_WAITS_FOR_FLUSHES
+    is_late = LONG_FLUSHES > 0 and folder.deleted is not DeletedFolder.WHOLE and not CLOSED_FILES_MAY_BE_GONE
+    folder.is_offline = folder.of_the_deleted and (not DELETION_WAITS_FOR_FLUSHES or is_late)
     folder.flush = FlushPhase.FOLDER if FOLDERS_ARE_FLUSHED and not folder.is_offline else FlushPhase.NONE
     folder.of_the_deleted = folder.of_the_deleted and folder.flush is FlushPhase.FOLDER
 
