@@ -31,7 +31,7 @@ def cleaner_outlives_grown_batches(log: BufferedCleaning) -> bool:
 
 
 @step(
-    symptom="disk space: no compacted log of the broker is cleaned any more: nothing is left of the last compressed set "
+    symptom="disk space: no compacted log of the broker is cleaned any more: nothing is left of the last set "
     "that the cleaner has read",
     log="[kafka-log-cleaner-thread-…]: Error due to … Attempt to append an offset (-1) to slot …",
 )

@@ -8,8 +8,8 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 
 
 @always(
-    symptom="a consumer ends with KafkaException: Unexpected error in heartbeat response, after its coordinator has moved "
-    "there and back",
+    symptom="a consumer ends with KafkaException: Unexpected error in heartbeat response, after its coordinator has "
+    "moved there and back",
     log="[KafkaApi-…] Error when handling request …, with java.util.NoSuchElementException: key not found: …",
 )
 def heartbeat_is_answered(member: WatchedMember) -> bool:
@@ -30,10 +30,10 @@ def copy_of(member: WatchedMember) -> tuple[bool, bool, bool]:
 @step(symptom="a member is unknown after it has joined", log="none")
 def member_joins_once(before: WatchedMember, after: WatchedMember) -> bool:
     """A member joins a group that its coordinator leads, and stays; its timer is there until KAFKA-9232."""
-    premise(before.has_joined != after.has_joined)
+    premise(before.has_joined != after.has_joined or after.has_long_timer > before.has_long_timer)
     has_timer = after.has_long_timer != bool(JOINS_END_TIMERS)
     is_same = copy_of(before) == copy_of(after) and before.moves == after.moves
-    return before.owns and after.owns and after.has_joined and has_timer and is_same
+    return before.owns and after.owns and not before.has_joined and after.has_joined and has_timer and is_same
 
 
 @step(symptom="a group has members that have gone to another coordinator", log="none")

@@ -23,7 +23,7 @@ def follower_that_fetches_stays(before: FollowerLag, after: FollowerLag) -> bool
 
 
 @step(
-    symptom="partitions have no leader, once a broker whose disk was slow is down: it had left all others out of the ISR",
+    symptom="partitions have no leader, once a broker whose disk was slow is down: the ISR had no other",
     log="none: the leader logs that the ISR shrinks to itself",
 )
 def follower_that_waits_stays(before: FollowerLag, after: FollowerLag) -> bool:

@@ -461,8 +461,8 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 
 
 @always(
-    symptom="a replica that is added does not join the ISR until the next record; elected uncleanly, it gives offsets "
-    "again",
+    symptom="a replica that is added does not join the ISR until the next record; elected uncleanly, it gives "
+    "offsets again",
     log="none: kafka-dump-log.sh shows no batch below the base offset of the last segment",
 )
 def copy_ends_with_the_log(log: PartitionLog) -> bool:
@@ -1290,7 +1290,7 @@ def created_log_is_recovered(log: PartitionLog) -> bool:
 
 @step(symptom="a follower loses records that are committed", log="none")
 def empty_segment_stays(before: PartitionLog, after: PartitionLog) -> bool:
-    """A truncation of the active segment leaves it empty at the end of the log, which is not below what is committed."""
+    """A truncation of the active segment leaves it empty at the end of the log, which has all that is committed."""
     premise(before.truncations != after.truncations)
     is_counted = after.truncations == before.truncations + 1 and before.count == after.count
     is_empty = active_segment(after).batches.is_empty and not active_segment(before).batches.is_empty

@@ -19,24 +19,28 @@ def start_of_a_tiered_log_stays(before: TieredLog, after: TieredLog) -> bool:
     symptom="disk space: segments of deleted records stay, until more is written",
     log="none: the folder has segments below the start offset",
 )
-def deleted_segment_goes(log: TieredLog) -> bool:
+def deleted_segment_goes(tiered: TieredLog) -> bool:
     """Segments before the start offset are deleted at last, but for the active one."""
-    return log.local_start >= min(log.start, log.active)
+    return tiered.local_start >= min(tiered.start, tiered.active)
 
 
 @when_quiescent(
     symptom="records stay that are older than retention.ms, until more is written",
     log="none: the active segment has them",
 )
-def old_record_goes(log: TieredLog) -> bool:
+def old_record_goes(tiered: TieredLog) -> bool:
     """Old records are deleted at last."""
-    return log.start >= log.old_end
+    return tiered.start >= tiered.old_end
 
 
 @always(symptom="consumers get OFFSET_OUT_OF_RANGE, or a gap, though records are in order", log="none")
-def record_is_somewhere(log: TieredLog) -> bool:
+def record_is_somewhere(tiered: TieredLog) -> bool:
     """Each record from the start offset on is here or in the remote store."""
-    return log.local_start <= max(log.start, log.copied) and log.copied <= log.active <= log.end
+    is_here = (
+        tiered.local_start <= min(tiered.active, max(tiered.start, tiered.copied))
+        and tiered.copied <= tiered.active <= tiered.end
+    )
+    return is_here and tiered.remote_start <= tiered.copied
 
 
 @step(symptom="a segment is copied twice, or not at all", log="none")
@@ -79,6 +83,6 @@ def start_moves_alone(before: TieredLog, after: TieredLog) -> bool:
 
 
 @reachable()
-def log_is_remote_only(log: TieredLog) -> bool:
+def log_is_remote_only(tiered: TieredLog) -> bool:
     """Records are in the remote store that are not here."""
-    return log.remote_start == log.start < log.local_start == log.copied
+    return tiered.remote_start == tiered.start < tiered.local_start == tiered.copied

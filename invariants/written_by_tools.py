@@ -51,8 +51,8 @@ def list_is_reassigned(tools: ToolsAndController) -> bool:
 
 
 @when_quiescent(
-    symptom="a reassignment does not begin, which was written while another one was under way; since 2.4 none does that "
-    "is written into ZooKeeper, until the controller moves",
+    symptom="a reassignment does not begin, which was written while another one was under way; since 2.4 none does "
+    "that is written into ZooKeeper, until the controller moves",
     log="none: /admin/reassign_partitions stays",
 )
 def added_reassignment_is_done(tools: ToolsAndController) -> bool:

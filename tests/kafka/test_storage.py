@@ -94,15 +94,6 @@ BROKEN = (
         Broken(
             "added_reassignment_is_done()",
             "reassignments-added",
-            "2.3.1",
-            "elect_beside_tools() write_list(0) begin_as_written() add_to_list() reassign_as_written()",
-        ),
-        "1.0",
-    ),
-    (
-        Broken(
-            "added_reassignment_is_done()",
-            "reassignments-added",
             "3.9.0",
             "elect_beside_tools() write_list(0) begin_as_written() add_to_list()",
         ),

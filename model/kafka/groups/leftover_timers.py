@@ -1,11 +1,11 @@
 """DelayedHeartbeat: timers of a member that a coordinator keeps after its partition of __consumer_offsets has moved.
 
 A coordinator that has lost the partition forgets the group; timers still have that copy of it. One is the session's.
-Another one is that of a new member, five minutes, which ends with the member's join
-only since KAFKA-9232 if the member joins at once (JoinGroup up to version 3). Each heartbeat of the member looks at all timers of its id.
+Another one is that of a new member, five minutes, which ends with the member's join only since KAFKA-9232 if the member
+joins at once (JoinGroup up to version 3). Each heartbeat of the member looks at all timers of its id.
 
-What the model leaves out, and why its story loses nothing by it: the other broker, members that join in two steps, whose
-timers look whether the group has them; and releases before 2.2, whose timers have the member, and look for nobody.
+What the model leaves out, and why its story loses nothing by it: the other broker; members that join in two steps,
+whose timers look whether the group has them; and releases before 2.2, whose timers have the member.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def delete_late(folder: PartitionFolder) -> None:
 
 @action(by=LOG, description="deletes the folder of the deleted log", source="Log.delete; Utils.delete")
 def delete_folder(folder: PartitionFolder) -> None:
-    """Nothing is left of it. From 1.0 to 3.8 a listed file that is gone took the log directory offline (KAFKA-13403)."""
+    """Nothing is left of it. From 1.0 to 3.8 a listed file that is gone took its directory offline (KAFKA-13403)."""
     require(is_used(folder) and folder.deleted is DeletedFolder.WITHOUT_SEGMENTS)
     if LATE_REMOVALS > 0:
         require(folder.late is not LateFiles.IN_THE_FOLDER)
