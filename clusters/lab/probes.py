@@ -159,6 +159,8 @@ def at_once(snapshot: ProbedSnapshot) -> Iterator[ProbeVerdict]:
             why = "the partition is not inspected"
         if not why and stopping and not any(map(is_certain, stopping)):
             why = "the finding is not certain"
+        if not why and not serves(probe) and any(one.kind.name == kinds.UNDER_ANOTHER_ID.name for one in about):
+            why = "the finding says what happens rarely"
         kind, place = class_of(why, is_right=serves(probe) is not bool(stopping)), f"{topic}-{number}"
         yield ProbeVerdict(kind, ProbeTime.AT_ONCE, snapshot.path, place, names(about), serves(probe), got(probe), why)
 

@@ -1257,6 +1257,18 @@ BROKER_DOWN = FindingKind(
     way_out="start it",
     acts=Act.START,
 )
+UNDER_ANOTHER_ID = FindingKind(
+    "fetched-under-another-topic-id",
+    NOTE,
+    "a follower may copy nothing of a sound partition: it asks for it under the topic id of another of its logs",
+    (),
+    now="acks=all may time out until the leader takes the follower out of the ISR",
+    later="it stays so for as long as the follower asks the same leader for the other log",
+    way_out="see to the topic id of the partition of the other log",
+    log="server.log of the follower, every second: Received UNKNOWN_TOPIC_ID from the leader for partition …",
+    grep=("grep 'Received UNKNOWN_TOPIC_ID from the leader' logs/server.log*",),
+    cause="a fetch names a topic once for partitions in a row, with the id of the first one's log (3.1 and later)",
+)
 REASSIGNMENT = FindingKind(
     "reassignment",
     NOTE,
@@ -1477,6 +1489,7 @@ KINDS = (
     MOVES_BETWEEN_DIRECTORIES,
     BROKER_DOWN,
     CATCHING_UP,
+    UNDER_ANOTHER_ID,
     LOG_WITHOUT_ID,
     STALE_METADATA,
     ANOTHER_CONTROLLER,

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from kwalk.invariants import controllers, deletion, partitions, sessions, topic_ids
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.invariants.reading.advice import PartitionLogs
+from kwalk.invariants.reading.advice.facts import PartitionLogs
 from kwalk.invariants.reading.migrating import is_led_by_kraft, migrating_prospect, topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import (
     Broken,
@@ -43,6 +43,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     epochs_ahead,
     failing_failovers,
+    fetched_under_another_id,
     fetches_by_topic_id,
     files_of,
     has_topic_ids,
@@ -434,6 +435,7 @@ class Findings:
                         continue
                     missing = True
                 yield observation
+        yield from self._of_fetches(topic)
         for number in topic.unassigned:
             fields = {"topic": topic.name, "partition": number}
             text = _state_of(topic, number)
@@ -454,6 +456,16 @@ class Findings:
             text = "not in the znode" + f"; {brokers(logs)} {each(logs, 'has', 'have')} a log" * bool(logs)
             yield _observation(kinds.NUMBER_MISSING, f"{label}-{number}", text, topic=topic.name, partition=number)
         yield from self._of_reassignment(topic)
+
+    def _of_fetches(self, topic: Topic) -> Iterator[Observation]:
+        """Sound partitions that a follower may ask for under the id of another log."""
+        label = topic_label(topic.name)
+        for follower, sound, others in fetched_under_another_id(self.capture, topic):
+            by = f"its {each(others, 'log', 'logs')} of {listed([f'{label}-{n}' for n in others])}"
+            text = f"broker {follower}, by {by}"
+            for number in sound:
+                fields = {"topic": topic.name, "partition": number, "brokers": follower}
+                yield evolve(_observation(kinds.UNDER_ANOTHER_ID, f"{label}-{number}", text, **fields), certain=False)
 
     def _of_reassignment(self, topic: Topic) -> Iterator[Observation]:
         """What the reassignments of a topic wait for; a broker that is removed is not waited for."""

@@ -12,15 +12,13 @@ from functools import partial
 
 from attrs import evolve
 
-from kwalk.invariants.reading.advice import Advice
+from kwalk.invariants.reading.advice.advice import Advice
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES, Findings
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, read_any_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
-    each,
-    fetched_under_another_id,
     files_of,
     listed,
     not_shown,
@@ -88,13 +86,6 @@ def _notes(capture: Capture) -> Iterator[str]:
     stopped: dict[str, list[int]] = {}
     for number in capture.live:
         stopped.setdefault(refusals(capture, (number,)), []).append(number)
-    for follower, sound, others in fetched_under_another_id(capture):
-        asked, log = each(sound, "it", "them"), each(others, "log", "logs")
-        yield (
-            f"Broker {follower} may copy nothing of {listed(sound)} either: it can ask the leader for {asked} under "
-            f"the topic id of its {log} of {listed(others)}. Then acks=all times out there, and its server.log has "
-            f"UNKNOWN_TOPIC_ID every second. See to {listed(others)} first."
-        )
     yield from (f"A stop or restart of {brokers(found, 'or')}: {text}." for text, found in stopped.items() if text)
     yield from unseen(capture)
 

@@ -88,7 +88,6 @@ class World:
         ranked: groups of paths of leaves whose numbers above 0 matter by their order only, such as epochs; at rest they
             are replaced by their ranks.
         distances: for each of these groups, by how much ranks differ, where numbers that rise must not reach the next.
-        kind: a hashable value; models of worlds of one kind differ in labels and initial states only. None: unknown.
         success: what an event does to it, named {}, after which all its claims hold, if it is not what the event says.
         plain: whether plain Python executes it: what takes longer to compile than to execute.
         counters: the paths of leaves that only count what operators and faults did; they are reset at rest.
@@ -105,7 +104,6 @@ class World:
     counters: tuple[str, ...] = ()
     ranked: tuple[tuple[str, ...], ...] = ()
     distances: tuple[int, ...] = ()
-    kind: Any = None
     success: str = ""
     plain: bool = False
 

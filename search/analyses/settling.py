@@ -8,7 +8,7 @@ as it is: it tries in vain again and again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import IntEnum
 from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol
@@ -41,21 +41,24 @@ LARGE_TABLE = 8 << 20
 SLICE = 1 << 16
 """How many states are expanded between two looks at the clock."""
 
-_KERNELS: dict[Any, tuple[Kernel, Model]] = {}
+_KERNELS: dict[Hashable, Kernel] = {}
+"""By what the transitions of their models are made of."""
 _WORKSPACES: WeakValueDictionary[int, StateWorkspace] = WeakValueDictionary()
 """By the identity of their kernel, which they keep alive."""
 
 
-def _kernel(world: World) -> Kernel:
-    """Return the kernel of a world; worlds of one kind share one."""
-    if world.kind is None:
-        return kernel_for(world.model)
-    if world.kind not in _KERNELS:
-        _KERNELS[world.kind] = kernel_for(world.model), world.model
-    kernel, first = _KERNELS[world.kind]
-    if (first.binding.bounds, first.binding.flags) != (world.model.binding.bounds, world.model.binding.flags):
-        raise AssertionError(f"worlds of the kind {world.kind!r} have different bounds or flags")
-    return kernel
+def _transitions(model: Model) -> Hashable:
+    """Return what the transitions of a model are made of: neither labels, initial states nor properties."""
+    scenario, binding = model.scenario, model.binding
+    return scenario.state, scenario.actions, frozenset(binding.bounds.items()), frozenset(binding.flags.items())
+
+
+def _kernel(model: Model) -> Kernel:
+    """Return the kernel of a model; those with the same transitions share one."""
+    kind = _transitions(model)
+    if kind not in _KERNELS:
+        _KERNELS[kind] = kernel_for(model)
+    return _KERNELS[kind]
 
 
 def _workspace_of(kernel: Kernel) -> StateWorkspace:
@@ -68,7 +71,7 @@ def _workspace_of(kernel: Kernel) -> StateWorkspace:
 
 def prepared(problem: Problem, seconds: float) -> bool:
     """Compile the worlds of a problem, for so long at most; return whether that is done."""
-    models = {w.kind if w.kind is not None else n: w.model for n, w in enumerate(problem.worlds) if not w.plain}
+    models = {_transitions(world.model): world.model for world in problem.worlds if not world.plain}
     return compiled_within(models.values(), seconds)
 
 
@@ -386,10 +389,10 @@ class SettlingMemory:
     harmed: dict[tuple[frozenset[State], int], bool] = field(factory=dict)
 
 
-def _alike(world: World) -> Any:
+def _alike(world: World) -> Hashable:
     """Return what worlds have in common if the same comes from the same states in them, whatever their labels are."""
-    claims = tuple((claim.declaration.name, claim.args) for claim in world.claims)
-    return world.kind, claims, world.harms, world.faults, world.counters, world.ranked, world.distances
+    claims = tuple((claim.declaration, claim.args) for claim in world.claims)
+    return _transitions(world.model), claims, world.harms, world.faults, world.counters, world.ranked, world.distances
 
 
 class Settling:
@@ -402,7 +405,7 @@ class Settling:
 
     def __init__(self, world: World, check: Callable[[int], None] = lambda states: None) -> None:
         self.world, self.model, self.check = world, world.model, check
-        self.kernel = None if world.plain else _kernel(world)
+        self.kernel = None if world.plain else _kernel(world.model)
         self.stepper: Stepper = PlainStepper(world.model, ())
         if self.kernel is not None:
             self.stepper = KernelStepper(world.model, (), self.kernel)
@@ -417,7 +420,7 @@ class Settling:
         self.at_any_moment = False
         self._memory = SettlingMemory()
         self.likeness: Any = world
-        if self.kernel is not None and world.kind is not None:  # hundreds of partitions are in one situation
+        if self.kernel is not None:  # hundreds of partitions are in one situation
             self.likeness = _alike(world)
             self._memory = self._workspace.memories.setdefault(self.likeness, self._memory)
 

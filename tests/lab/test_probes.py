@@ -24,6 +24,7 @@ from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.model.language.inspection import Severity
 from tests.snapshots.captured import FILES, document
+from tests.snapshots.test_replicas_in_memory import with_a_log_of_an_earlier_topic
 
 PROBED = [name for name in FILES if (document(name).get("extra") or {}).get("rw")]
 SERVED = {"produce": {"ok": True, "error": "NONE"}, "consume": {"ok": True, "error": "NONE", "n": 1}}
@@ -84,6 +85,16 @@ def test_a_probe_of_a_cluster_that_changes_decides_nothing(change: dict[str, Any
     found = verdicts(tmp_path, snapshot)
     assert classes(found) == {ProbeClass.UNDECIDED}
     assert {each.why for each in found} == {why}
+
+
+@pytest.mark.parametrize(("probe", "kind"), [(SERVED, ProbeClass.RIGHT), (REFUSED, ProbeClass.UNDECIDED)])
+def test_what_is_said_to_be_rare_decides_nothing_where_it_happens(
+    probe: dict[str, Any], kind: ProbeClass, tmp_path: Path
+) -> None:
+    snapshot = with_a_log_of_an_earlier_topic("3.6.2")
+    snapshot["extra"] = {"probe": {"orders": {"0": probe}}, "at_rest": True, "changed": False}
+    found = {each.partition: each for each in verdicts(tmp_path, snapshot)}
+    assert found["orders-0"].kind is kind
 
 
 def test_a_partition_without_metadata_does_not_serve(tmp_path: Path) -> None:

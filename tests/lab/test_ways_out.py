@@ -10,15 +10,15 @@ from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.clusters.lab.experiments import ways_out_of_replicas as replicas
 from kwalk.clusters.lab.experiments.ways_out import LEADER_ONLY, REPLICAS, STATE, STATES, _put, advised_case
 from kwalk.clusters.lab.zookeeper import create
-from kwalk.invariants.reading.advice import _state
+from kwalk.invariants.reading.advice.facts import state_text
 from kwalk.invariants.reading.finding_kinds import KINDS
 from kwalk.model.language import KwalkError
 from tests.snapshots.test_reported_clusters import ways_out
 
 
 def test_states_and_replicas_are_read_from_sentences():
-    assert STATE.findall(_state(17, "broker 2")) == [("17", "2")]
-    states = f"that of t0-1 with {_state(14, 'that of brokers 2 and 3 whose log ends last')}"
+    assert STATE.findall(state_text(17, "broker 2")) == [("17", "2")]
+    states = f"that of t0-1 with {state_text(14, 'that of brokers 2 and 3 whose log ends last')}"
     assert REPLICAS.findall(f"write: {states}, and the replicas 2 and 3; if") == [(states, "2 and 3")]
     assert STATES.findall(states) == [("t0-1", "14", "2 and 3")]
     reported = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]

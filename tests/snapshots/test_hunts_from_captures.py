@@ -111,6 +111,7 @@ SEARCHED = {
     "fetch-by-id-refused",
     "fetch-by-id-refused-in-memory",
     "fetch-by-id-refused-mixed-topic-ids",
+    "fetched-under-another-topic-id",  # what causes it is searched: the log with another id
     "isr-member-is-ahead-of-its-leader",
     "isr-member-refuses",
     "isr-names-a-dead-broker",

@@ -591,7 +591,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
     fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
     replica_refuses: {"replica-refuses": ["t-0"], "topic-ids-mixed": ["t-0"]},
-    isr_member_refuses: {"isr-member-refuses": ["t-1"]},
+    isr_member_refuses: {"isr-member-refuses": ["t-1"], "fetched-under-another-topic-id": ["t-0"]},
     log_of_an_earlier_topic: {"isr-member-is-ahead-of-its-leader": ["t-0"]},
     dead_in_isr: {"isr-names-a-dead-broker": ["t-0", "t-1"], "broker-down": ["broker 3"]},
     partition_is_lost: {"partition-lost": ["t-1"]},

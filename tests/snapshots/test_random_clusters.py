@@ -142,7 +142,7 @@ def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share:
 
 @pytest.mark.thorough
 def test_without_the_table_of_hazards_a_way_out_loses_records(monkeypatch) -> None:
-    monkeypatch.setattr("kwalk.invariants.reading.advice.HAZARDS", ())
+    monkeypatch.setattr("kwalk.invariants.reading.advice.precautions.HAZARDS", ())
     found = probe("3.9.0", 1)
     assert found.unconditional or found.harming
 

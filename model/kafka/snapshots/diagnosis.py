@@ -536,7 +536,7 @@ def fetches_by_topic_id(version: str) -> bool:
     return bool(flags_of(version)[FETCH_BY_TOPIC_ID.name])
 
 
-def fetched_under_another_id(capture: Capture) -> Iterator[tuple[int, list[str], list[str]]]:
+def fetched_under_another_id(capture: Capture, topic: Topic) -> Iterator[tuple[int, list[int], list[int]]]:
     """Yield live followers that may fetch sound partitions of a topic under the id of their other logs of it.
 
     A fetch names a topic once for partitions in a row, with the id of the first. If that is a log of an earlier topic,
@@ -547,22 +547,19 @@ def fetched_under_another_id(capture: Capture) -> Iterator[tuple[int, list[str],
     Yields:
         The broker, the sound partitions, and those with another id.
     """
-    names_ids = fetches_by_topic_id(capture.version) and not capture.serves_in_kraft
-    for topic in capture.topics.values() if names_ids else ():
-        for broker in capture.live if topic.topic_id is not None else ():
-            logs = {p: capture.directory(broker, topic.name, p) for p in topic.partitions}
-            ids = {p: log.topic_id for p, log in logs.items() if log is not None and log.topic_id is not None}
-            known = capture.brokers[broker].replicas
-            other = [p for p in sorted(ids) if ids[p] != topic.topic_id]
-            shown = {
-                p: known[topic.name, p] for p in other if (topic.name, p) in known
-            }  # None: not told since its start
-            others = [p for p in other if p not in shown or ((one := shown[p]) is not None and not one.leads)]
-            leaders = {*capture.live} & {b for p in others for b in topic.partitions[p]} - {broker}
-            sound = [p for p, state in topic.states.items() if ids.get(p) == topic.topic_id and state.leader in leaders]
-            if sound:
-                label = topic_label(topic.name)
-                yield broker, [f"{label}-{p}" for p in sound], [f"{label}-{p}" for p in others]
+    if topic.topic_id is None or not fetches_by_topic_id(capture.version) or capture.serves_in_kraft:
+        return
+    for broker in capture.live:
+        logs = {p: capture.directory(broker, topic.name, p) for p in topic.partitions}
+        ids = {p: log.topic_id for p, log in logs.items() if log is not None and log.topic_id is not None}
+        known = capture.brokers[broker].replicas
+        other = [p for p in sorted(ids) if ids[p] != topic.topic_id]
+        shown = {p: known[topic.name, p] for p in other if (topic.name, p) in known}  # None: not told since its start
+        others = [p for p in other if p not in shown or ((one := shown[p]) is not None and not one.leads)]
+        leaders = {*capture.live} & {b for p in others for b in topic.partitions[p]} - {broker}
+        sound = [p for p, state in topic.states.items() if ids.get(p) == topic.topic_id and state.leader in leaders]
+        if sound:
+            yield broker, sound, others
 
 
 def refuses_all(capture: Capture, topic: Topic, directory: Directory | None) -> bool:

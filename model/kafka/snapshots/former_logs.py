@@ -376,7 +376,6 @@ def world_of_logs(capture: Capture, one: FormerLogs, properties: Iterable[Proper
         shared=frozenset({CONTROLLER, *map(str, one.brokers)}),
         counters=("migration.failures", "stops"),
         ranked=(tuple(leaf.path for leaf in model.leaves if leaf.path.endswith((*EPOCHS, "controller_epoch"))),),
-        kind=("former logs", capture.version, count),
     )
 
 

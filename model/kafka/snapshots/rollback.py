@@ -132,7 +132,6 @@ def world_of_rollback(
             "migration.failures",
             "stops",
         ),
-        kind=("rollback", capture.version, count),
     )
 
 

@@ -336,21 +336,7 @@ def world_of(
         counters=COUNTERS,
         ranked=_epochs(model),
         distances=(1, EPOCH_DISTANCE) if part.is_behind else (),
-        kind=(
-            situation.release,
-            len(numbers),
-            needs,
-            len(model.leaves),
-            _shape(part),
-            bool(part.topic.elects_uncleanly),
-        ),
     )
-
-
-def _shape(part: ClusterPart) -> tuple[int, ...]:
-    situation = part.observed.situation
-    is_written = part.needs_state + part.is_behind
-    return max(4, len(part.ids) + MINTED), sum(one.replica for one in situation.brokers), is_written
 
 
 def _epochs(model: Model) -> tuple[tuple[str, ...], ...]:

@@ -1,0 +1,165 @@
+"""What comes before a way out, for the sake of other findings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from attrs import evolve
+
+from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.advice.facts import FAIL_OVER, MOST, OF_HANDS, RAISED, Facts, place_of
+from kwalk.invariants.reading.finding_kinds import Act
+from kwalk.invariants.reading.hazards import GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
+from kwalk.model.kafka.snapshots.capture import topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, lost_topics
+from kwalk.model.language.inspection import FindingKind, Observation
+
+
+class Precautions(Facts):
+    """What the acts of a way out harm, and what is done before."""
+
+    def before(
+        self, kind: FindingKind, observations: Sequence[Observation], acts: int, *, is_by_place: bool
+    ) -> Iterator[str]:
+        """Yield what has to be done before the way out of a kind.
+
+        Args:
+            kind: The kind.
+            observations: Its findings.
+            acts: What its way out does.
+            is_by_place: Whether the way out says of each place what it needs.
+        """
+        yield from self._first(kind, observations, acts)
+        yield from self._alone(kind, observations, is_stopping=bool(kind.acts & Act.STOP) and not is_by_place)
+
+    def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
+        """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
+        own = {one.fields.get("topic") for one in observations}
+        if acts & Act.START and self.capture.controller not in self.capture.live:
+            acts |= Act.FAIL_OVER  # who starts becomes the controller
+        for hazard in HAZARDS if acts else ():
+            found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
+            by_broker: dict[str, list[str]] = {}
+            for one in found:
+                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in hazard.first else ""
+                by_broker.setdefault(broker, []).append(hazard.place(one))
+            for broker, names in by_broker.items():
+                yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+        disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
+        if kind is kinds.LOG_WITHOUT_ID and disputed:
+            of = listed(sorted(topic_label(str(name)) for name in disputed))
+            yield f"see to the topic id of {of}: the log takes the one that the controller sends"
+        if acts & Act.STOP and kind not in OF_IDS:
+            stopped = self.stopped(observations, leaders=kind in LED)
+            if refusing := [one.subject for one in self.served_until_epochs_rise() if self._meets(one, stopped)]:
+                yield f"see to the topic id of {listed(refusing)}: leader epochs rise as a broker stops, and {RAISED}"
+        if acts & Act.FAIL_OVER:
+            for one in self.observations:
+                if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
+                    yield f"{self.without_failing(one)}: until then no broker stays controller"
+            yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
+        if acts & Act.START:
+            yield from self._last_copies(kinds.DELETION_PENDING)
+
+    def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
+        """Whether one of some brokers is in the ISR of the partition of a finding; unknown if there are none."""
+        state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
+        return not stopped or state is None or not {*stopped}.isdisjoint(state.isr)
+
+    def _is_in_danger(
+        self, one: Observation, hazard: Hazard, kind: FindingKind, acts: int, own: Collection[str | None]
+    ) -> bool:
+        """Whether what a way out of a kind does may harm the place of another finding."""
+        if one.kind not in hazard.kinds or kind in hazard.kinds or not acts & hazard.acts:
+            return False
+        if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
+            return False  # the same way out sees to it
+        if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
+            return False  # a member of the ISR that starts is elected
+        if one.kind is kinds.FOREIGN_ISR and self.elects_a_replica(one):
+            return False
+        if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG and kind in OF_HANDS and one.fields["topic"] in own:
+            return False  # the state that is written has no other ISR member than the leader
+        if one.kind in kinds.OF_LACKING:
+            return (bool(acts & Act.START) and kind is not kinds.DEAD_IN_ISR) or not self.are_down(one)
+        if one.kind is kinds.ORPHANED_LOG:
+            return self.are_down(one) and not lost_topics(self.capture)
+        if one.kind is kinds.LAST_COPY_IS_DELETED:
+            return self.are_down(one)
+        place = self.logs.get(place_of(one) or ("", -1))
+        if one.kind in OF_MISSING_STATES:
+            replicas = place.topic.partitions.get(place.partition, ()) if place is not None else ()
+            logs = (self.capture.directory(b, one.fields["topic"], int(one.fields["partition"])) for b in replicas)
+            return any(log is not None and (log.is_empty is False or log.leader_epochs) for log in logs)
+        if one.kind in (kinds.ID_DIFFERS, kinds.IDS_MIXED):
+            state = None if place is None else place.topic.states.get(place.partition)
+            is_led = state is not None and any(self.capture.brokers[b].alive for b in state.isr)
+            return place is not None and (state is None or (bool(acts & Act.START) and not is_led))
+        return True
+
+    def _last_copies(self, *marked: FindingKind) -> Iterator[str]:
+        """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.
+
+        A tool may have marked a topic that is in use, such as Strimzi's topic operator after a new installation. Live
+        replicas lose their logs first, others as their brokers start (TopicDeletionManager.onPartitionDeletion).
+        """
+        waiting = [one.fields["topic"] for one in self.observations if one.kind in marked]
+        is_next = kinds.DELETION_WAITS in marked
+        what = "the next controller" if is_next else "its start"
+        found: dict[tuple[str, ...], list[int]] = {}
+        for broker in self.capture.hosts if waiting else ():
+            have = {name.rpartition("-")[0] for name in broker.directories} if broker.seen else set[str]()
+            names = tuple(topic_label(name) for name in waiting if name in have)
+            if names and (is_next or not broker.alive):
+                found.setdefault(names, []).append(broker.id)
+        for names, hosts in found.items():
+            was, it = each(names, "it was", "they were"), each(names, "it", "them")
+            yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
+
+    def _alone(self, kind: FindingKind, observations: Iterable[Observation], *, is_stopping: bool) -> Iterator[str]:
+        """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
+
+        They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
+        """
+        stopped = self.stopped(observations, leaders=kind in LED) if is_stopping else set[int]()
+        garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
+        for one in garbled if kind is not kinds.GARBLED_ID else ():
+            if int(one.fields["brokers"]) in stopped:
+                yield GARBLED.format(one.subject, broker=one.fields["brokers"])
+        lacking = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST}
+        names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
+        clean = {name for of in self.alone.values() for name, is_clean in of.items() if is_clean}
+        if names:
+            known = [*names[:MOST], *([f"{len(names) - MOST} more"] * (len(names) > MOST))]
+            is_false = (
+                "see that unclean.leader.election.enable is false: another replica would lead without its records"
+            )
+            is_false = "there is no leader meanwhile" if {*names} <= clean else is_false
+            yield (
+                f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
+                f"{is_false}"
+            )
+
+    def with_controller(self, kind: FindingKind) -> FindingKind:
+        """Return a kind whose way out lets no controller fail over that does not exist: a broker starts instead."""
+        if self.capture.controller is None and "delete /controller" in kind.way_out:
+            way_out = kind.way_out.replace("delete /controller", self._becomes_controller())
+            kind = evolve(kind, way_out=way_out, acts=kind.acts | Act.RESTART)
+        if self.capture.controller is None and self.capture.live and FAIL_OVER in kind.way_out:
+            way_out = kind.way_out.replace(FAIL_OVER, self._becomes_controller())
+            kind = evolve(kind, way_out=way_out, acts=kind.acts | Act.RESTART)
+        if not self.capture.live and FAIL_OVER in kind.way_out:
+            way_out = kind.way_out.replace(FAIL_OVER, "start brokers")
+            kind = evolve(kind, way_out=way_out, acts=kind.acts | Act.START)
+        return kind
+
+    def _becomes_controller(self) -> str:
+        """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        if not self.capture.live:
+            return "start a broker, which becomes the controller"
+        others = [b for b in self.capture.live if b not in self.alone]
+        which = f"broker {others[0]}" if others else "a broker"
+        why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
+        is_down = not others and any(one.kind is kinds.BROKER_DOWN for one in self.observations)
+        start = "start a broker that is down, as its way out says, or " * is_down
+        return f"{start}restart {which}, so that it becomes the controller (there is no /controller to delete{why})"

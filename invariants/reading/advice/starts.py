@@ -1,0 +1,273 @@
+"""What the start of brokers loses, and what is left if they are gone for good."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import starmap
+
+from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.advice.facts import LATEST, MOST, RAISED, REASSIGN, Facts, PartitionLogs
+from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_STATES
+from kwalk.model.kafka.snapshots.at_rest import offline_replicas
+from kwalk.model.kafka.snapshots.capture import Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, disks_of_others, each, listed
+from kwalk.model.kafka.snapshots.lineage import (
+    end_of,
+    has_lost_its_end,
+    is_outdated,
+    lagging_members,
+    last_copies_aside,
+    members_lacking_records,
+    unordered_members,
+)
+from kwalk.model.language.inspection import FindingKind, Observation
+
+ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
+
+
+class StartAdvice(Facts):
+    """What ways out that start brokers must say."""
+
+    def starting(self, way_out: str) -> str:
+        """Return a way out that starts brokers, without those that would lead with a log that lacks records."""
+        bad: dict[int, str] = {}
+        unseen: dict[int, list[PartitionLogs]] = {}
+        own: dict[int, str] = {}
+        late: dict[tuple[int, int], list[PartitionLogs]] = {}
+        for (name, partition), place in self.logs.items():
+            isr = place.topic.states[partition].isr if partition in place.topic.states else ()
+            failed = offline_replicas(self.capture, place.topic, partition)
+            if {*isr} & {*self.capture.live} - failed:
+                continue
+            isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
+            for broker, best in lagging_members(self.capture, place.topic, partition).items():
+                late.setdefault((best, broker), []).append(place)
+            is_copied = len(place.topic.partitions.get(partition, ())) > 1
+            loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
+            for broker in (b for b in isr if b not in failed):
+                log = self.capture.directory(broker, name, partition)
+                if not self.capture.shows(broker, name, partition):
+                    unseen.setdefault(broker, []).append(place)
+                elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
+                    has = self._why_outdated(place, broker, log)
+                    bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
+                    own[broker] = self._unless_own(place, broker) if log else ""
+                elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
+                    why = f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    bad.setdefault(broker, why + loses)
+                    own[broker] = ""
+        short = (one for one in self.observations if one.kind in kinds.OF_LACKING)  # no plan has them
+        lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
+        down = self.capture.brokers.keys() - {*self.capture.live}
+        others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
+        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
+        parts = [
+            f"do not start broker {broker}: {why}; find the disk with its log"
+            f"{', or see how others get its place' if broker in lacking else planned}{own[broker]}"
+            for broker, why in bad.items()
+        ]
+        parts += [*self._compared(), *self._in_order(late), *self._others_start(way_out, bad, down)]
+        parts += starmap(_only_with_its_logs, unseen.items())
+        if others:
+            parts.append(
+                f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
+            )
+        return "; ".join(parts)
+
+    def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
+        """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
+        of_isr = kinds.NO_LIVE_ISR.way_out
+        others = down - {*bad, self.capture.kraft_controller}
+        if bad and way_out.startswith(of_isr):
+            unserved = (one for one in self.observations if one.kind is kinds.NO_LIVE_ISR)
+            states = (self.topics[one.fields["topic"]].states[int(one.fields["partition"])] for one in unserved)
+            others = others & {b for state in states for b in state.isr}
+        if bad and others:
+            which = f"start {brokers(sorted(others))}"
+            of_one = (text for text in (of_isr, kinds.BROKER_DOWN.way_out) if way_out.startswith(text))
+            way_out = which + way_out.removeprefix(text) if (text := next(of_one, None)) else way_out
+        if others or not bad:
+            yield way_out
+
+    def _why_outdated(self, place: PartitionLogs, broker: int, log: Directory | None) -> str:
+        """Return what a log that must not lead lacks."""
+        if has_lost_its_end(self.capture, place.topic, place.partition, broker):
+            return "has lost its end: one that copied it has more"
+        if log is not None and log.end == 0:
+            return "is empty, and others have records"
+        return "lacks the last leader epochs, and others may have more" if log else "is gone"
+
+    def _unless_own(self, place: PartitionLogs, broker: int) -> str:
+        """Return when the log of the only ISR member is the best one though nothing shows it."""
+        others = (b for b in place.topic.partitions[place.partition] if b != broker)
+        is_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in others)
+        return "" if is_shown else "; only if its disk was neither changed nor restored from a copy, it may start"
+
+    def _compared(self) -> Iterator[str]:
+        """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
+        found: dict[tuple[int, ...], list[str]] = {}
+        for place in self.logs.values():
+            if members := unordered_members(self.capture, place.topic, place.partition):
+                found.setdefault(members, []).append(place.name)
+        for members, names in found.items():
+            which = f"{listed(names)} on {brokers(members)}"
+            yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
+
+    def _has_unseen_replicas(self, broker: int) -> bool:
+        """Whether a broker is to have logs that the snapshot does not show."""
+        return any(
+            broker in replicas and not self.capture.shows(broker, topic.name, number)
+            for topic in self.topics.values()
+            for number, replicas in topic.partitions.items()
+        )
+
+    def _in_order(self, late: Mapping[tuple[int, int], Sequence[PartitionLogs]]) -> Iterator[str]:
+        """Yield which broker starts first; or which states to write, where partitions need different ones.
+
+        A controller takes ISR members that are down out of the ISR one by one, and leaves the last, whichever it is
+        (ZkReplicaStateMachine.doRemoveReplicasFromIsr): on 3.9.0 it was the one with the shorter log.
+        """
+        bests = dict.fromkeys(best for best, _ in late)
+        for first in bests if len(bests) > 1 else ():
+            behind = {broker: places for (best, broker), places in late.items() if best == first}
+            names = listed(list(dict.fromkeys(place.name for places in behind.values() for place in places)))
+            yield (
+                f"before a broker starts, write the state of {names} with broker {first} as leader and only ISR "
+                f"member: {brokers(behind)} {each(list(behind), 'has a shorter log', 'have shorter logs')}"
+            )
+        for (best, broker), places in late.items() if len(bests) == 1 else ():
+            ends = [self.capture.directory(b, places[0].topic.name, places[0].partition) for b in (best, broker)]
+            is_older = end_of(ends[0])[0] > end_of(ends[1])[0]
+            lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
+            lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
+            lacks = "is gone" if ends[1] is None else lacks
+            names = listed([place.name for place in places])
+            yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
+        if len(bests) == 1 and not self.capture.live:
+            yield f"start broker {next(iter(bests))} before all others: {ONE_IS_LEFT}"
+
+    def if_gone(self, kind: FindingKind, observations: Sequence[Observation]) -> Iterator[str]:
+        """Yield what is left to do if a broker or its disk is gone for good, and what that loses."""
+        if kind is kinds.BROKER_DOWN:
+            yield from self._without_brokers([int(one.fields["broker"]) for one in observations])
+        elif kind in (kinds.NO_LIVE_ISR, kinds.OFFLINE_LOG):
+            places = [(self.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations]
+            yield from self._losses(places, is_disk=kind is kinds.OFFLINE_LOG)
+
+    def _without_brokers(self, gone: Sequence[int]) -> Iterator[str]:
+        """Yield how a cluster goes on without brokers: their replicas are copied elsewhere, if others have them."""
+        lost: dict[tuple[str, int], tuple[Topic, int]] = {}
+        served: dict[int, bool] = {}
+        spare: set[int] = set()
+        for topic in self.capture.topics.values():
+            for number, replicas in topic.partitions.items() if topic.name not in self.capture.deleting else ():
+                isr = topic.states[number].isr if number in topic.states else ()
+                failed = offline_replicas(self.capture, topic, number)
+                removed = topic.moving[number].removing if number in topic.moving else ()
+                live = {m for m in isr if self.capture.brokers[m].alive and m not in failed}
+                is_led = not live <= members_lacking_records(self.capture, topic, number).keys()
+                for b in gone if isr else ():
+                    if b in isr and not live:
+                        lost[topic.name, number] = topic, number
+                    elif b in replicas and not is_led:
+                        spare.add(b)  # what the ISR had may be left on its disk only
+                    elif b in replicas and b not in removed:
+                        others = {*self.capture.live} & {*self.capture.registered} - {*replicas}
+                        served[b] = served.get(b, True) and bool(others)
+        alone = {b for topic, number in lost.values() for b in topic.states[number].isr if b in gone}
+        last = {b: names for b in gone if (names := self._may_have_last_copies(b))}
+        for b, names in last.items():
+            yield f"do not give broker {b} up: it may have the last copy of records of {listed(names)}"
+        safe = sorted(served.keys() - alone - last.keys() - spare)
+        if safe:
+            to = "other brokers" if all(served[b] for b in safe) else "other brokers, or to fewer, as no more live"
+            yield (
+                f"if {brokers(safe)} {each(safe, 'is', 'are')} gone for good, reassign {each(safe, 'its', 'their')} "
+                f"replicas to {to} ({REASSIGN}): live ISR members have what was "
+                f"acknowledged{self._unless_earlier(safe)}"
+            )
+            if refusing := [one.subject for one in self.served_until_epochs_rise()]:
+                yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
+        yield from self._losses([*lost.values()])
+
+    def _unless_earlier(self, gone: Collection[int]) -> str:
+        """Return of which partitions brokers may have earlier records than ISR members, under an id that was erased."""
+        other = (o for o in self.observations if o.kind is kinds.DOWN_WITH_ANOTHER_LOG and not o.certain)
+        named = [one.subject for one in other if {*gone} & {int(b) for b in one.fields["brokers"].split()}]
+        why = "if their topic id was only replaced" if len(named) > 1 else "if its topic id was only replaced"
+        return f", but for the earlier records of {listed(named)}, {why}" if named else ""
+
+    def _may_have_last_copies(self, broker: int) -> list[str]:
+        """Return the partitions of whose records a broker that is down may have the last copy, by other findings."""
+        found = [
+            o for o in self.observations if o.kind in OF_LAST_COPIES and str(broker) in o.fields["brokers"].split()
+        ]
+        for one in self.observations:
+            having = [int(b) for b in one.fields["having"].split()] if one.kind in kinds.OF_LACKING else []
+            having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
+            having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
+            having += [int(one.fields["brokers"])] if one.fields.get("own") else []
+            goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
+            if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
+                found.append(one)
+        return list(dict.fromkeys(one.subject for one in found))
+
+    def _latest_without_isr(self, one: Observation) -> list[int]:
+        """Return the replicas that may have the last records of a partition whose ISR is empty; those down count first.
+
+        Where logs are not shown, or nothing shows which one ends last, one that runs is no proof of a copy.
+        """
+        topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
+        replicas = topic.partitions.get(number, ())
+        unseen = [b for b in replicas if not self.capture.shows(b, topic.name, number)]
+        last, are_one = self.newest(topic, number, [b for b in replicas if b not in unseen])
+        down = [b for b in (*last, *unseen) if not self.capture.brokers[b].alive]
+        return down if unseen or not are_one else list(last)
+
+    def _losses(self, places: Iterable[tuple[Topic, int]], *, is_disk: bool = False) -> Iterator[str]:
+        """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
+        found: dict[tuple[str, str], list[str]] = {}
+        elsewhere = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE}
+        for topic, number in places:
+            isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
+            gone = [b for b in isr if is_disk or not self.capture.brokers[b].alive]
+            if not gone or (is_disk and self.are_at_hand(topic, number)):
+                continue
+            what = f"the disk{'s' * (len(gone) > 1)} of {brokers(gone)}" if is_disk else brokers(gone)
+            condition = f"if {what} {each(gone, 'is', 'are')} gone for good"
+            left = [b for b in topic.partitions.get(number, ()) if b not in (*isr, *failed)]
+            elected = self.elected(topic, number, left)
+            others = [b.id for b in self.capture.brokers.values() if b.id not in (*isr, *topic.partitions[number])]
+            hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
+            where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
+            where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
+            owned = ((b, root.broker_id) for b, root in disks_of_others(self.capture))
+            where += [f"a disk of broker {old} that broker {b} has" for b, old in owned if old in gone and old != b]
+            if last_copies_aside(self.capture, topic, number):
+                where.append("the copy that was moved or is to be deleted")
+            text = (
+                "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
+            )
+            if where and not elected:
+                text = f"the records of {{}} may be on {listed(where)}: keep what is there"
+            elif elected:
+                kept = f"may be on {listed(where)}: keep what is there; otherwise it " if where else ""
+                text = f"what only {brokers(isr)} had of {{}} {kept}is lost with an unclean election, of {elected}: "
+                is_elected = bool({*gone} & {*topic.partitions.get(number, ())})  # Kafka elects replicas only
+                text += "start no empty broker with its id before, as it would lead" if is_elected else ""
+                text = text.removesuffix(": ")
+            name = f"{topic_label(topic.name)}-{number}"
+            found.setdefault((condition, text), []).extend([name] * (name not in elsewhere))
+        for (condition, text), names in (one for one in found.items() if one[1]):
+            more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
+            yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
+
+
+def _only_with_its_logs(broker: int, places: Sequence[PartitionLogs]) -> str:
+    """Return how to start a broker whose log directories are not shown, and which would lead partitions."""
+    has_others = any(len(place.topic.partitions.get(place.partition, ())) > 1 for place in places)
+    loss = "and the other replicas would lose their records" if has_others else "without the records"
+    return (
+        f"broker {broker} only if its log directories, which the snapshot does not show, have its logs: with "
+        f"empty ones it would lead {listed([place.name for place in places])}, {loss}"
+    )

@@ -1,0 +1,206 @@
+"""Ways out for state znodes and topics in ZooKeeper that are gone, or older than logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import evolve
+
+from kwalk.invariants.reading import finding_kinds as kinds
+from kwalk.invariants.reading.advice.facts import IF_RESTORED, ByKind, ByPlace, Facts, PartitionLogs, states_text
+from kwalk.invariants.reading.finding_kinds import Act
+from kwalk.invariants.reading.hazards import OF_STATES
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, epochs_ahead, listed, lost_state, skips_older_versions
+from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
+from kwalk.model.kafka.snapshots.lineage import newest_logs
+from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, KNOWN_CONTROLLER, state_above_logs
+from kwalk.model.kafka.snapshots.untrusted_json import printable
+from kwalk.model.language.inspection import FindingKind, Observation
+
+
+class StateAdvice(Facts):
+    """Kinds about what ZooKeeper lacks, or has of an earlier moment."""
+
+    @property
+    def by_kind(self) -> ByKind:
+        """The kinds, and how each says what is so in this snapshot."""
+        return {
+            **dict.fromkeys(OF_STATES, self._of_older),
+            **dict.fromkeys((kinds.WITHOUT_STATE, kinds.NO_LIVE_REPLICA), self._of_missing),
+            kinds.STATE_IS_LOST: self._of_lost,
+            kinds.CONTROLLER_EPOCH_BEHIND: self._of_controller_epoch,
+            kinds.DISK_OF_ANOTHER: self._of_disks,
+        }
+
+    @property
+    def by_place(self) -> ByPlace:
+        """The kinds whose way out is made of that of each place."""
+        return {kinds.NO_PARTITIONS: self._of_no_partitions, kinds.NO_REPLICAS: self._of_no_replicas}
+
+    def _of_older(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return a kind of states that are older than logs."""
+        restarts = Act.STOP * skips_older_versions(self.capture.version)
+        unserved = kind is kinds.STATE_BEHIND_LOGS and not any(self.is_led(one) for one in observations)
+        now = kinds.NOT_AVAILABLE if unserved else kind.now
+        return evolve(kind, now=now, way_out=self._of_states(observations) + IF_RESTORED, acts=kind.acts | restarts)
+
+    def _of_missing(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return a kind of partitions without a state: an election may lose what logs have."""
+        return evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(self.places(observations))]))
+
+    def _of_lost(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of states that are gone while their leaders serve."""
+        return evolve(kind, way_out=self._of_lost_states(self.places(observations)))
+
+    def _of_controller_epoch(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of a controller epoch that brokers refuse."""
+        above = max(int(one.fields["epoch"]) for one in observations) + EPOCHS_ABOVE
+        return evolve(kind, way_out=f"set /controller_epoch to {above} or more, then fail the controller over")
+
+    def _of_disks(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of log directories of another broker or cluster: ZooKeeper may be the wrong one."""
+        if not (former := self._former_cluster()):
+            return kind
+        return evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
+
+    def _of_states(self, observations: Iterable[Observation]) -> str:
+        """Return which states partitions need whose states are older than their logs."""
+        wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
+        observations = list(observations)
+        hosts = [(one, broker) for one in observations for broker in one.fields["brokers"].split()]
+        for one in observations:
+            topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+            known = newest_logs(self.capture, topic, number)
+            if known:
+                above = state_above_logs(self.capture, topic, number, known[0]).leader_epoch
+                wanted.append((one.subject, above, f"broker {known[0]}"))
+            else:
+                latest = epochs_ahead(self.capture, topic, number, topic.partitions[number])
+                epoch, leader, others = self.leader_above(topic, number, latest)
+                wanted.append((one.subject, epoch, leader))
+                looked.setdefault(tuple(others), []).append(one.subject)
+        first = "".join(
+            f"look at the logs of {listed(names)} on {brokers(others)} first, which may have later records; "
+            for others, names in looked.items()
+            if others
+        )
+        topics = {one.fields["topic"] for one in observations}
+        ahead = (self.log(int(b), self.capture.topics[o.fields["topic"]], int(o.fields["partition"])) for o, b in hosts)
+        is_other = (
+            "; if they are of an earlier topic of the name, move them away while their brokers are stopped, instead"
+        )
+        is_other *= any(log is not None and log.topic_id is None for log in ahead)
+        return (
+            f"neither stop nor start a broker before this is done; {first}if the logs of "
+            f"{listed([name for name, *_ in wanted])} are of the present {each(topics, 'topic', 'topics')}, write "
+            f"{each(wanted, 'this state znode', 'these state znodes')}, with the data version that was read: "
+            f"{states_text(wanted)}; then {self._informed() if self.capture.live else 'start brokers'}{is_other}"
+        )
+
+    def _informed(self) -> str:
+        """Return how brokers that run get states that were written where ZooKeeper has gone back."""
+        above = self.capture.controller_epoch + EPOCHS_ABOVE
+        raised = f"set /controller_epoch to {above} or more, as {KNOWN_CONTROLLER}"
+        return f"{raised}, and fail the controller over{self._restarted()}"
+
+    def _with_logs(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
+        """Yield what to do before an election of partitions without state whose replicas have logs.
+
+        Kafka: ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions takes the first live replica as leader at
+        epoch 0, and all live ones as ISR, whatever their logs have.
+        """
+        known = [(place, latest) for place in places if (latest := self._latest_epochs(place))]
+        states = [(place.name, *self.leader_above(place.topic, place.partition, e)[:2]) for place, e in known]
+        if states:
+            yield (
+                "but not before you know whose records the logs are: the first live replica would lead, whatever its "
+                "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
+                f"{states_text(states)}; to begin with empty logs, move the directories away while their brokers are "
+                "stopped"
+            )
+
+    def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:
+        """Return the last leader epochs of the replicas' logs with records of the topic, by broker."""
+        replicas = place.topic.partitions.get(place.partition, ())
+        found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in replicas}
+        return {
+            b: max((epoch for epoch, _ in log.leader_epochs or ()), default=0)
+            for b, log in found.items()
+            if log and log.topic_id in (None, place.topic.topic_id) and (log.is_empty is False or log.leader_epochs)
+        }
+
+    def _of_lost_states(self, places: Iterable[PartitionLogs]) -> str:
+        """Return which state znodes to create where brokers lead without one: those that lead go on."""
+        states, is_later = [], False
+        for place in places:
+            served = lost_state(self.capture, place.topic, place.partition)
+            if served is not None and served.leader is not None:
+                is_later |= served.leader_epoch > 0  # a controller begins at 0, which brokers accept as they start
+                state = state_above_logs(self.capture, place.topic, place.partition, served.leader)
+                states.append((place.name, state.leader_epoch, f"broker {served.leader}"))
+        return (
+            f"{'stop no broker before this is done; ' * is_later}create the state znodes again, with those above them "
+            f"that are gone: {states_text(states)}; then fail the controller over{self._restarted()}"
+        )
+
+    def _restarted(self) -> str:
+        """Return what lets brokers take up states whose znodes have lower versions than those that they have seen."""
+        if not skips_older_versions(self.capture.version):
+            return ""
+        return (
+            "; a leader that does not lead then has seen a later version of the znode (state-change.log: since the "
+            "leader is already at a newer partition epoch): restart it, and then its followers"
+        )
+
+    def _of_no_partitions(self, one: Observation) -> str:
+        """Return what to do about a topic without partitions: it is deleted only if no broker can have a log of it."""
+        name, hosts = one.fields["topic"], self.capture.hosts
+        has_logs = any(log.rpartition("-")[0] == name for b in hosts for log in b.directories)
+        has_logs = has_logs or any(log.topic == name for log in set_aside_logs(self.capture))
+        if has_logs or not all(b.seen and b.is_described and not b.unread for b in hosts):
+            return kinds.NO_PARTITIONS.way_out
+        return (
+            f"if {one.subject} is not to be kept, create the znode /admin/delete_topics/{one.subject}: the controller "
+            "removes the topic, of which no broker has a log; otherwise write its partitions with their replicas into "
+            "the znode's JSON, with the data version that was read"
+        )
+
+    def _of_no_replicas(self, one: Observation) -> str:
+        """Return which replicas to write: those that the ISR and the logs show."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        topic = self.capture.topics[name]
+        state, logs = (
+            topic.states.get(number),
+            {b: self.capture.directory(b, name, number) for b in self.capture.brokers},
+        )
+        hosts = [b for b, log in logs.items() if log is not None and log.topic_id in (None, topic.topic_id)]
+        known = list(dict.fromkeys([*(state.isr if state else ()), *hosts]))
+        which = f"{brokers(known)}, which its ISR and logs show" if known else "live brokers"
+        then = "then fail the controller over"
+        if state is None and known:
+            then = "keep every log, and inspect again before a failover: the first live replica would lead"
+        return (
+            f"before the next failover, write the replicas of {one.subject} into the JSON of its topic's znode, with "
+            f"the data version that was read: {which}; {then}"
+        )
+
+    def _former_cluster(self) -> str:
+        """Return what to do where all log directories are of one cluster, and ZooKeeper has the id of another."""
+        known = {root.cluster_id for broker in self.capture.hosts for root in broker.roots} - {None}
+        if len(known) != 1 or self.capture.cluster_id in (None, *known):
+            return ""
+        (own,) = known
+        if {*self.capture.live} & {*self.capture.registered}:
+            return (
+                f"all log directories are of cluster {printable(own, 100)}, also those of brokers that run and are in "
+                "/brokers/ids: /cluster/id was changed since these started. Before a broker stops or starts, write "
+                "that id back into it; do not remove or edit meta.properties"
+            )
+        if self.capture.live:
+            return ""
+        return (
+            f"All log directories are of cluster {printable(own, 100)}: if they are right, ZooKeeper "
+            "is the wrong one, or has lost its data and got a new id. Find its earlier data first: the other servers "
+            "of the ensemble, the chroot, a backup. If it is lost for good, write that id into /cluster/id, and take "
+            "another snapshot before a broker starts"
+        )
