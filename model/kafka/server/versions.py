@@ -862,7 +862,7 @@ ADDED_REASSIGNMENTS_ARE_NOTICED = version_flag(
     {"1.1.0": False},
     before=True,
     closes="a reassignment that is added to a list is done",
-    source="no release since 1.1; KAFKA-9478",
+    source="no release since 1.1.0, whose commit 6f96d7f17 it is; KAFKA-9478",
     trials=(Trial("reassignments-added", ("added_reassignment_is_done",), variant="3.9.0"),),
 )
 ADDED_REASSIGNMENTS_STAY = version_flag(
