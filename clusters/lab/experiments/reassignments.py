@@ -307,6 +307,7 @@ EXPERIMENTS = (
         expected="It is not reassigned, and the list stays, until the controller moves (KAFKA-9478).",
         story="answers.md",
         run=_added_to_a_list,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
     ),
     Experiment(
         name="cancelled-reassignment",
