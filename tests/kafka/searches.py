@@ -316,7 +316,7 @@ SEARCHES = (
     "log-deletion-amid-retention --variant 3.9.0 --keep-going",
     "log-tiered --variant 3.9.0 --keep-going",
     "reassignments-added --variant 1.0 --keep-going",
-    "consumer-group-leftover-timers --variant 3.9.0 --keep-going",
+    "consumer-group-leftover-timers --variant 2.3 --keep-going",
     "replica-lag-with-failing-reads --variant 3.9.0 --keep-going",
     "fetches-from-a-follower --variant 3.9.0 --keep-going",
     "fetcher-of-two-partitions --variant 3.9.0 --keep-going",

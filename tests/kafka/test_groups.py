@@ -568,7 +568,7 @@ SEARCHED = (
     ("consumer-group-retention-for-good", "3.9.0"),
     ("consumer-group-in-zookeeper", "3.9.0"),
     ("consumer-group-changed-timeouts", "3.9.0"),
-    ("consumer-group-leftover-timers", "3.9.0"),
+    ("consumer-group-leftover-timers", "2.3"),
     ("consumer-group-first-of-a-cluster", "3.9.0"),
     ("consumer-group-and-its-clients", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
