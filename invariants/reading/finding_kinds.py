@@ -559,6 +559,19 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
     grep=REFUSAL_GREP,
     acts=Act.RESTART,
 )
+MISNAMED = evolve(
+    DOWN_WITH_ANOTHER_LOG,
+    name="directory-has-another-partitions-log",
+    title="a directory of a broker that is down has the log of another partition of the topic",
+    properties=("isr_has_only_own_records",),
+    later="when it starts, it serves the records of the other partition, or copies its own partition's behind them: "
+    "brokers compare topic ids, which partitions share",
+    way_out="",
+    log="none: the broker loads the directory as any other",
+    cause="directories were renamed, swapped or copied while the broker was down",
+    grep=(),
+    acts=Act.NONE,
+)
 DOWN_WITH_ANOTHER_ID = evolve(
     DOWN_WITH_ANOTHER_LOG,
     name="down-broker-has-another-id",
@@ -1167,6 +1180,21 @@ SHARED_ID = FindingKind(
     cause="an id was written into the znode of another topic",
     grep=("grep 'topic name map already contained ID' logs/controller.log*",),
 )
+NOT_COMPACTED = FindingKind(
+    "internal-topic-is-not-compacted",
+    LATENT,
+    "a topic of Kafka's own is not compacted",
+    (),
+    now="nothing",
+    later="the brokers' retention (log.retention.hours, 7 days by default) deletes whole segments: offsets that groups "
+    "committed before, so that they begin where auto.offset.reset says, or states of transactional ids",
+    way_out="",
+    log="server.log, INFO: [UnifiedLog partition=…, dir=…] Deleting segment … due to log retention time …ms breach "
+    "based on the largest record timestamp in the segment",
+    cause="ZooKeeper was restored without /config/topics, the topic was created by hand or by a tool, or its "
+    "configuration was changed",
+    grep=("grep -E '(consumer_offsets|transaction_state).*retention time [0-9]+ms breach' logs/server.log*",),
+)
 LEADER_BY_HAND = FindingKind(
     "leader-written-by-hand",
     LATENT,
@@ -1438,6 +1466,7 @@ KINDS = (
     CONTROLLER_EPOCH_BEHIND,
     STATE_BEHIND_UNNOTICED,
     SHARED_ID,
+    NOT_COMPACTED,
     DELETION_OF_LATER_LOGS,
     NO_REPLICAS,
     MARK_WITHOUT_TOPIC,
@@ -1462,6 +1491,7 @@ KINDS = (
     REASSIGNMENT_WAITS,
     REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,
+    MISNAMED,
     DOWN_WITH_ANOTHER_ID,
     REPLICA_OF_ANOTHER,
     RECORDS_ARE_LOST,

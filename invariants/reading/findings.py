@@ -25,6 +25,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     replicas_without_log,
 )
 from kwalk.model.kafka.snapshots.capture import (
+    COMPACTED,
     MIN_IN_SYNC,
     Broker,
     Capture,
@@ -68,7 +69,6 @@ from kwalk.model.kafka.snapshots.lineage import (
     Lineages,
     Relation,
     begin_apart,
-    choices_of,
     compare,
     keeps_difference,
     last_copies_aside,
@@ -78,6 +78,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     records_elsewhere,
     same_disks,
 )
+from kwalk.model.kafka.snapshots.misnamed import needing_their_names, of_misnamed, own_choices
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation, Prognosis
 
@@ -254,9 +255,9 @@ class Findings:
         return is_foreign and broker.alive and number not in self.capture.registered
 
     def _of_cache(self, broker: Broker) -> Iterator[Observation]:
-        """Live brokers and topics that a broker leaves out of its answers.
+        """Live brokers, topics and partitions that a broker leaves out of its answers.
 
-        One that answers with no brokers has a kind of its own. Topics count that some other broker answers with.
+        One that answers with no brokers has a kind of its own. What some other broker answers with counts.
         """
         capture, cache = self.capture, broker.cache
         if not broker.alive or cache is None or not cache.brokers:
@@ -270,6 +271,14 @@ class Findings:
             and not cache.partitions.get(name)
             and any(one.partitions.get(name) for one in caches)
         ]
+        parts = [
+            f"{topic_label(name)}-{number}"
+            for name, topic in capture.topics.items()
+            if name not in capture.deleting and (own := cache.partitions.get(name))
+            for number in topic.partitions.keys() - own.keys()
+            if any(number in one.partitions.get(name, ()) for one in caches)
+        ]
+        lacks += [*sorted(parts)[:MOST_MISSING], *[f"{len(parts) - MOST_MISSING} more"] * (len(parts) > MOST_MISSING)]
         lacks += [brokers(live - set(cache.brokers))] * (not live <= set(cache.brokers))
         if lacks:
             text = f"answers without {listed(lacks)}"
@@ -382,7 +391,7 @@ class Findings:
     # Topics.
 
     def _of_names(self) -> Iterator[Observation]:
-        """Marks for deletion without a topic, and topics of one id."""
+        """Marks for deletion without a topic, topics of one id, and topics of Kafka's own that are not compacted."""
         for name in self.capture.deleting:
             if name not in self.capture.topics:
                 text = "is in /admin/delete_topics, and not in /brokers/topics"
@@ -390,6 +399,12 @@ class Findings:
         for identity, names in self.capture.shared_ids.items():
             text = f"{listed([topic_label(name) for name in names])} have the id {identity}"
             yield _observation(kinds.SHARED_ID, "/brokers/topics", text, topics=" ".join(names))
+        for name in COMPACTED:
+            topic = self.capture.topics.get(name)
+            if topic is not None and topic.has_lost_its_policy and name not in self.capture.deleting:
+                is_default = topic.cleanup_policy == "default"
+                text = "has no cleanup.policy of its own" if is_default else f"cleanup.policy is {topic.cleanup_policy}"
+                yield evolve(_observation(kinds.NOT_COMPACTED, name, text, topic=name), certain=not is_default)
 
     def _of_requests(self) -> Iterator[Observation]:
         """Elections and reassignments that clients have requested, and failovers that fail at one."""
@@ -645,7 +660,7 @@ class Findings:
         if self._is_led_by_another(place):
             spared = OF_LEADERS if _has_no_leader(place) else {"partition_servable"}
             broken = {name: found for name, found in broken.items() if name not in spared}
-        if kinds.NO_LIVE_ISR.properties[0] in broken:
+        if kinds.NO_LIVE_ISR.properties[0] in broken and not self._is_led_from_outside(place):
             yield self._without_leader(place)
             return True
         bare = members_without_log(self.capture, place.topic, place.partition)
@@ -743,6 +758,12 @@ class Findings:
         role = "leads" if found.leads else "follows"
         return f"; in memory it {role} at leader epoch {found.leader_epoch}, ZooKeeper has {state.leader_epoch}"
 
+    def _is_led_from_outside(self, place: _Place) -> bool:
+        """Whether a broker says that it leads, and the ISR, of which no member runs, lacks it: clients are served."""
+        state = place.topic.states.get(place.partition)
+        leader = None if state is None or not _leads_from_outside(place) else state.leader
+        return leader is not None and self.capture.brokers[leader].leads(place.topic.name, place.partition)
+
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.
 
@@ -797,25 +818,32 @@ class Findings:
         """Logs of other topics: in the ISR, on brokers that are down, and logs that any topic of the name takes."""
         lineages = self.lineages(place)
         state = place.topic.states.get(place.partition)
+        misnamed = needing_their_names(self.capture, place.topic, place.partition)
+        for b in misnamed:
+            text = f"broker {b} is down{of_misnamed(self.capture, place.topic, place.partition, b)}"
+            yield evolve(one_ := self._observed(kinds.MISNAMED, place, text), fields={**one_.fields, "brokers": str(b)})
         held = [
             b
             for b in (state.isr if state else ())
-            if b in lineages.logs and self.capture.brokers[b].seen and not place.refuses_all(b)
+            if b in lineages.logs and self.capture.brokers[b].seen and not place.refuses_all(b) and b not in misnamed
         ]
         for one, other in combinations(held, 2):
             found = differing(lineages, one, other)
             if found:
-                text = f"brokers {one} and {other}: {found}; {_isr(place)}"
+                begins = (of_misnamed(self.capture, place.topic, place.partition, b) for b in (one, other))
+                text = f"brokers {one} and {other}: {found}{next(filter(None, begins), '')}; {_isr(place)}"
                 yield self._observed(kinds.DIVERGED, place, text)
                 break
         if state is None:
             return
         yield from self._of_other_logs_down(place, lineages, ahead)
         foreign = self._foreign(place)
-        keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps if foreign else ()
+        keeps = own_choices(self.capture, lineages, place.topic, place.partition)[0].keeps if foreign else ()
         for b, fact in foreign.items():
             text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
-            text += ANOTHER_LEADER * any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
+            named = of_misnamed(self.capture, place.topic, place.partition, b)
+            is_kept = any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
+            text += named or ANOTHER_LEADER * is_kept
             one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
             yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
         yield from self._without_ids(place, lineages, foreign)
@@ -825,9 +853,10 @@ class Findings:
         epoch_of_state, isr = place.topic.states[place.partition].leader_epoch, place.topic.states[place.partition].isr
         hosts = [b for b in lineages.logs if b in place.topic.partitions.get(place.partition, ())]
         down = [b for b in hosts if not self.capture.brokers[b].alive and self.capture.brokers[b].seen]
+        down = [b for b in down if b not in needing_their_names(self.capture, place.topic, place.partition)]
         if not down:
             return
-        keeps = choices_of(self.capture, lineages, place.topic, place.partition)[0].keeps
+        keeps = own_choices(self.capture, lineages, place.topic, place.partition)[0].keeps
         live_ids = {log.topic_id for b, log in lineages.logs.items() if place.is_live_replica(b)}
         for b in down:
             log = lineages.logs[b]
@@ -843,7 +872,9 @@ class Findings:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"
                     )
-                    shown += ANOTHER_LEADER * is_kept
+                    named = of_misnamed(self.capture, place.topic, place.partition, b)
+                    is_kept = is_kept and not named
+                    shown += named or ANOTHER_LEADER * is_kept
                 epoch = f"; it has leader epoch {ahead[b]}, ZooKeeper {epoch_of_state}" if b in ahead else ""
                 one_ = self._observed(kinds.DOWN_WITH_ANOTHER_LOG, place, f"broker {b} is down; {shown}{epoch}")
                 own = {"brokers": str(b), "own": "yes" * is_kept}
@@ -871,7 +902,7 @@ class Findings:
         if not taken:
             return {}
         lineages = self.lineages(place)
-        keeps = choices_of(self.capture, lineages, topic, number)[0].keeps
+        keeps = own_choices(self.capture, lineages, topic, number)[0].keeps
         facts = {b: next(filter(None, (beginning_apart(lineages, b, k) for k in keeps)), "") for b in taken}
         return {b: fact for b, fact in facts.items() if fact and b not in keeps}
 
@@ -931,7 +962,7 @@ class Findings:
             topic = self.capture.topics.get(key[0])
             if topic is not None and key[1] >= 0 and key in self._lineages:
                 lineages = self._lineages[key]
-                found[key] = PartitionLogs(topic, key[1], lineages, choices_of(self.capture, lineages, topic, key[1]))
+                found[key] = PartitionLogs(topic, key[1], lineages, own_choices(self.capture, lineages, topic, key[1]))
         return found
 
     def lineages(self, place: _Place) -> Lineages:
@@ -946,7 +977,8 @@ class Findings:
         behind = broken.get("replicas_converge", [])
         outside = [b for b in behind if b.broker is not None and not known.brokers[b.broker].in_isr]
         outside = [b for b in outside if b.broker is not None and not known.brokers[b.broker].leads]
-        inside = [b for b in behind if b not in outside and b.certain and _refuses(place, b.broker)]
+        inside = [b for b in behind if b.broker is None or known.brokers[b.broker].in_isr]
+        inside = [b for b in inside if b.certain and _refuses(place, b.broker)]
         refusing = [b for b in outside if _refuses(place, b.broker)]
         foreign = self._foreign(place)
         having = self._truncating(place)

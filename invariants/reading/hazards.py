@@ -70,6 +70,8 @@ class Hazard:
 UNTIL_EPOCHS_RISE = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.ID_DIFFERS, kinds.IDS_MIXED)
 """Kinds of topics that leaders serve until their leader epochs rise, as they do when a broker of the ISR stops."""
 GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
+CHOOSE = "choose which records to keep of {}, whose logs differ"
+COMPARE = "collect the logs that {} of broker {broker} is compared with, and keep all until then"
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),
     Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER | Act.START, "find out whether ZooKeeper's earlier data is left"),
@@ -172,6 +174,11 @@ HAZARDS = (
     Hazard((kinds.IN_KRAFT_MODE,), Act.START, "set {} back to ZooKeeper mode"),
     Hazard((kinds.GARBLED_ID,), Act.START, GARBLED),
     Hazard((kinds.TWO_DIRECTORIES,), Act.START, "see to {}, which broker {broker} has in two log directories"),
+    Hazard(
+        (kinds.MISNAMED,),
+        Act.START,
+        "see to the directory of {} on broker {broker}, which may have the log of another partition",
+    ),
     Hazard((kinds.DOWN_WITH_ANOTHER_LOG,), Act.START, "move {} away on broker {broker}"),
     Hazard((kinds.DOWN_WITH_ANOTHER_ID,), Act.START, "see to {} of broker {broker}, with another topic id"),
 )

@@ -73,11 +73,11 @@ from kwalk.model.kafka.snapshots.lineage import (
     KEEPING,
     Choice,
     Lineages,
-    choices_of,
     keeps_difference,
     lagging_members,
     latest_logs,
 )
+from kwalk.model.kafka.snapshots.misnamed import own_choices
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -775,7 +775,7 @@ def groups_of(
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
             ahead = _ahead(capture, topic, partition, observed)
-            choices = choices_of(capture, lineages, topic, partition)
+            choices = own_choices(capture, lineages, topic, partition)
             if not ahead.isdisjoint(choices[0].keeps):
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
                 continue

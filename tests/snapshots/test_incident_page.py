@@ -57,6 +57,9 @@ INFO Log for partition t-0 is renamed to /kafka/t-0.7f-delete and is scheduled f
 INFO [ReplicaFetcher replicaId=1] Current offset 1 for partition t-0 is out of range, which typically implies a \
 leader change. Reset fetch offset to 1 (kafka.server.ReplicaFetcherThread)
 java.lang.IllegalStateException: topic name map already contained ID J8gb and new name u did not match existing name t
+WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Received UNKNOWN_TOPIC_ID from the leader for partition t-0.
+INFO [UnifiedLog partition=__consumer_offsets-7, dir=/kafka] Deleting segment LogSegment(baseOffset=0, …) due to log \
+retention time 604800000ms breach based on the largest record timestamp in the segment (kafka.log.UnifiedLog)
 org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR Set(1) is insufficient to \
 satisfy the min.isr requirement of 2 for partition t-0
 """

@@ -871,6 +871,8 @@ def test_every_kind_is_found_by_one_of_these_damages() -> None:
         "migration-is-not-safe",  # see test_migrating, and for
         "migration-is-not-shown",  # this one; the others are in test_reported_clusters, and those of lost
         "zookeeper-has-lost-topics",  # topics and logs in test_lost_topics_and_logs
+        "directory-has-another-partitions-log",  # this one, and the next, in test_strangers_tools
+        "internal-topic-is-not-compacted",
         "isr-member-lacks-records",
         "partition-without-state-is-served",
         "broker-does-not-answer",

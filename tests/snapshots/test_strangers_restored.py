@@ -181,6 +181,7 @@ def joined_by_others() -> dict[str, Any]:
     snapshot = alone("3.4.1", brokers=4)
     snapshot["topics"]["__consumer_offsets"] = {
         **snapshot["topics"]["orders"],
+        "cleanup_policy": "compact",
         "znode": {**snapshot["topics"]["orders"]["znode"], "topic_id": IDS["payments"]},
     }
     for number in ("1", "2", "3"):

@@ -168,7 +168,7 @@ SAID: dict[Callable[[Snapshot], None], dict[str, str]] = {
     },
     another_log_and_empty_member: {
         "no-live-isr": "do not start broker 1: its log of orders-0 is empty",
-        "broker-down": "but first move orders-0 away on broker 2",
+        "broker-down": "but first choose which records to keep of orders-0, whose logs differ",
     },
     last_copy_and_reassignment: {
         "broker-down": "do not give broker 3 up: it may have the last copy of records of orders-0",

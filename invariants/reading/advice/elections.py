@@ -22,7 +22,7 @@ from kwalk.model.kafka.snapshots.at_rest import leader_before_hand, offline_repl
 from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, UNCLEAN_ELECTIONS, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, counts_replicas, each, has_topic_ids, listed, served_as
 from kwalk.model.kafka.snapshots.in_sync import is_refused
-from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE
+from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, state_above_logs
 from kwalk.model.language.inspection import FindingKind, Observation
 
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
@@ -46,6 +46,7 @@ class ElectionAdvice(Facts):
             kinds.UNCLEAN_AHEAD: self._of_unclean,
             kinds.FOREIGN_ISR: self._of_foreign_isr,
             kinds.DEAD_IN_ISR: self._of_dead,
+            kinds.LEADER_OUTSIDE_ISR: self._written,
             **dict.fromkeys((kinds.ISR_REPEATS, kinds.LEADER_IGNORES_STATE), self._inside),
             **dict.fromkeys(OF_HANDS, self._of_leaders_by_hand),
         }
@@ -53,7 +54,24 @@ class ElectionAdvice(Facts):
     @property
     def by_place(self) -> ByPlace:
         """The kinds whose way out is made of that of each place."""
-        return {kinds.EMPTY_ISR: self._of_empty_isr}
+        return {kinds.EMPTY_ISR: self._of_empty_isr, kinds.LEADER_OUTSIDE_ISR: self._of_leader_outside}
+
+    def _written(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return a kind whose way out writes states, and stops no broker."""
+        return evolve(kind, acts=Act.FAIL_OVER) if kind.way_out != kinds.LEADER_OUTSIDE_ISR.way_out else kind
+
+    def _of_leader_outside(self, one: Observation) -> str:
+        """Return what to do about a leader that is not in the ISR: nothing is lost if the state names it."""
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        leader = topic.states[number].leader
+        if leader is None or not self.capture.shows(leader, topic.name, number):
+            return kinds.LEADER_OUTSIDE_ISR.way_out
+        state = state_above_logs(self.capture, topic, number, leader)
+        wanted = state_text(state.leader_epoch, f"broker {leader}")
+        return (
+            f"do not stop broker {leader}; write the state znode of {one.subject}, with the data version that was "
+            f"read: {wanted}; then fail the controller over"
+        )
 
     def _without_isr(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of an empty ISR: a leader may serve on."""

@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.at_rest import members_without_log
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import LATER_IDS, brokers, each, listed, lost_topics, strangers
 from kwalk.model.kafka.snapshots.lineage import same_disks
+from kwalk.model.kafka.snapshots.misnamed import names_given_back, rivals_of
 from kwalk.model.language.inspection import FindingKind, Observation
 
 
@@ -38,6 +39,7 @@ class LogAdvice(Facts):
             kinds.RECORDS_ELSEWHERE: self._of_records_elsewhere,
             kinds.OFFLINE_REPLICA: self._of_offline_replicas,
             kinds.ISR_MEMBER_HAS_NO_LOG: self._again,
+            kinds.MISNAMED: self._of_misnamed,
             **dict.fromkeys(OF_STRAYS, self._of_left_logs),
         }
 
@@ -54,6 +56,34 @@ class LogAdvice(Facts):
     def _of_records_elsewhere(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of records on brokers that are no replicas."""
         return evolve(kind, way_out="; ".join(self._of_elsewhere(observations)) + IF_RESTORED)
+
+    def _of_misnamed(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of directories with the logs of other partitions, of which a broker may have the last one."""
+        found: dict[str, dict[int, bool]] = {}
+        for one in observations:
+            topic, b = self.capture.topics[one.fields["topic"]], int(one.fields["brokers"])
+            is_open = bool(rivals_of(self.capture, topic, int(one.fields["partition"]), b))
+            hosts = found.setdefault(topic.name, {})
+            hosts[b] = hosts.get(b, False) or is_open
+        ways = []
+        for name, hosts in found.items():
+            names = {b: names_given_back(self.capture, self.capture.topics[name], b) for b in hosts}
+            if any(hosts.values()):
+                where = listed([f"on broker {b} {given}" for b, given in names.items()], "or")
+                ways.append(
+                    f"look at the records of {topic_label(name)} on {brokers(hosts)} (kafka-dump-log.sh "
+                    "--print-data-log): one of them has each log under the name of the other, and nothing shows which. "
+                    f"There, while it is stopped, give each directory its own name again: {where}"
+                )
+            else:
+                ways += [
+                    f"while broker {b} is stopped, give each directory its own name again: {names[b]}" for b in hosts
+                ]
+        then = (
+            "then inspect again. If it has run since they were renamed, keep copies of all of them first, and compare "
+            "(kafka-dump-log.sh): what it has got meanwhile is of the other partition"
+        )
+        return evolve(kind, way_out="; ".join([*ways, then]))
 
     def _of_offline_replicas(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of replicas on failed disks; another partition may have its only log on such a disk."""
@@ -111,8 +141,12 @@ class LogAdvice(Facts):
             "if a disk was attached to another broker, stop the brokers, and attach each disk to its own, and inspect "
             "again: logs that they have made meanwhile are then stray"
         )
-        written = (f"{states_text(wanted)}, and the replicas {hosts}" for hosts, wanted in states.items())
-        yield f"if ZooKeeper was restored from a backup, write while the brokers are stopped: {'; '.join(written)}"
+        written = (
+            f"{states_text(wanted)}, and {hosts} as replicas in its topic's znode" for hosts, wanted in states.items()
+        )
+        each_state = "this state" if len(found) == 1 else "these states"
+        when = f"if ZooKeeper was restored from a backup, write {each_state} while the brokers are stopped"
+        yield f"{when}: {'; '.join(written)}"
 
     def _of_no_log(self, one: Observation) -> str:
         """Return what to do about an ISR member without a log: it may restart only while another member has one.

@@ -9,7 +9,7 @@ from attrs import evolve
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import FAIL_OVER, MOST, OF_HANDS, RAISED, Facts, place_of
 from kwalk.invariants.reading.finding_kinds import Act
-from kwalk.invariants.reading.hazards import GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
+from kwalk.invariants.reading.hazards import CHOOSE, COMPARE, GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
 from kwalk.model.kafka.snapshots.capture import topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, lost_topics
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -32,19 +32,20 @@ class Precautions(Facts):
         yield from self._first(kind, observations, acts)
         yield from self._alone(kind, observations, is_stopping=bool(kind.acts & Act.STOP) and not is_by_place)
 
-    def _first(self, kind: FindingKind, observations: Iterable[Observation], acts: int) -> Iterator[str]:
+    def _first(self, kind: FindingKind, observations: Sequence[Observation], acts: int) -> Iterator[str]:
         """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
         own = {one.fields.get("topic") for one in observations}
         if acts & Act.START and self.capture.controller not in self.capture.live:
             acts |= Act.FAIL_OVER  # who starts becomes the controller
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
-            by_broker: dict[str, list[str]] = {}
+            by_broker: dict[tuple[str, str], list[str]] = {}
             for one in found:
-                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in hazard.first else ""
-                by_broker.setdefault(broker, []).append(hazard.place(one))
-            for broker, names in by_broker.items():
-                yield hazard.first.format(listed(list(dict.fromkeys(names))), broker=broker)
+                first = self._first_of(hazard, one)
+                broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in first else ""
+                by_broker.setdefault((first, broker), []).append(hazard.place(one))
+            for (first, broker), names in by_broker.items():
+                yield first.format(listed(list(dict.fromkeys(names))), broker=broker)
         disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
         if kind is kinds.LOG_WITHOUT_ID and disputed:
             of = listed(sorted(topic_label(str(name)) for name in disputed))
@@ -53,6 +54,10 @@ class Precautions(Facts):
             stopped = self.stopped(observations, leaders=kind in LED)
             if refusing := [one.subject for one in self.served_until_epochs_rise() if self._meets(one, stopped)]:
                 yield f"see to the topic id of {listed(refusing)}: leader epochs rise as a broker stops, and {RAISED}"
+        if kind is kinds.LEADER_OUTSIDE_ISR:
+            places = {one.subject for one in observations}
+            if refusing := [one.subject for one in self.served_until_epochs_rise() if one.subject in places]:
+                yield f"see to the topic id of {listed(refusing)}: with the state the leader epoch rises, and {RAISED}"
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
@@ -60,6 +65,16 @@ class Precautions(Facts):
             yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
         if acts & Act.START:
             yield from self._last_copies(kinds.DELETION_PENDING)
+
+    def _first_of(self, hazard: Hazard, one: Observation) -> str:
+        """Return what comes before an act: no log is moved away that may be wanted, or for one that is not shown."""
+        place = self.logs.get(place_of(one) or ("", -1))
+        if one.kind is not kinds.DOWN_WITH_ANOTHER_LOG or place is None:
+            return hazard.first
+        if place.has_rivals or place.is_created_again:
+            return CHOOSE
+        is_shown = any(self.capture.shows(b, place.topic.name, place.partition) for b in place.kept)
+        return hazard.first if is_shown else COMPARE
 
     def _meets(self, one: Observation, stopped: Collection[int]) -> bool:
         """Whether one of some brokers is in the ISR of the partition of a finding; unknown if there are none."""
@@ -78,6 +93,8 @@ class Precautions(Facts):
             return False  # a member of the ISR that starts is elected
         if one.kind is kinds.FOREIGN_ISR and self.elects_a_replica(one):
             return False
+        if one.kind is kinds.LEADER_OUTSIDE_ISR and kind in OF_IDS and self._is_written_only(one):
+            return False  # the id comes first: with the state the leader epoch rises
         if one.kind is kinds.ISR_MEMBER_HAS_NO_LOG and kind in OF_HANDS and one.fields["topic"] in own:
             return False  # the state that is written has no other ISR member than the leader
         if one.kind in kinds.OF_LACKING:
@@ -96,6 +113,11 @@ class Precautions(Facts):
             is_led = state is not None and any(self.capture.brokers[b].alive for b in state.isr)
             return place is not None and (state is None or (bool(acts & Act.START) and not is_led))
         return True
+
+    def _is_written_only(self, one: Observation) -> bool:
+        """Whether all logs of the partition of a finding have one topic id: it is written, and no broker stops."""
+        place = self.logs.get(place_of(one) or ("", -1))
+        return place is not None and len(place.ids) == 1 and not place.apart
 
     def _last_copies(self, *marked: FindingKind) -> Iterator[str]:
         """Yield which logs of topics that are marked for deletion the start of a broker, or a failover, removes.

@@ -1,4 +1,4 @@
-"""Ways out for deletions, reassignments and elections that are asked for."""
+"""Ways out for deletions, reassignments and elections that are asked for, and for configurations that are lost."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from attrs import evolve
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import MOST, REASSIGN, ByKind, ByPlace, Facts
 from kwalk.model.kafka.snapshots.at_rest import reassignment_of
-from kwalk.model.kafka.snapshots.capture import topic_label
+from kwalk.model.kafka.snapshots.capture import COMPACTED, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
 from kwalk.model.language.inspection import FindingKind, Observation
 
+OF_OFFSETS = "cleanup.policy=compact,compression.type=producer,segment.bytes=104857600"
+OF_TRANSACTIONS = (
+    "cleanup.policy=compact,compression.type=uncompressed,segment.bytes=104857600,unclean.leader.election.enable=false"
+)
+
 
 class RequestAdvice(Facts):
-    """Kinds about requests that wait."""
+    """Kinds about requests that wait, and configurations that are lost."""
 
     @property
     def by_kind(self) -> ByKind:
@@ -28,7 +33,23 @@ class RequestAdvice(Facts):
     @property
     def by_place(self) -> ByPlace:
         """The kinds whose way out is made of that of each place."""
-        return {kinds.FAILOVER_FAILS: self.without_failing}
+        return {kinds.FAILOVER_FAILS: self.without_failing, kinds.NOT_COMPACTED: self._of_policy}
+
+    def _of_policy(self, one: Observation) -> str:
+        """Return how a topic of Kafka's own is compacted again, with the configuration that Kafka gives it.
+
+        Kafka: GroupCoordinator.offsetsTopicConfigs, TransactionStateManager.transactionTopicConfigs.
+        """
+        name = one.fields["topic"]
+        usual = OF_OFFSETS if name == COMPACTED[0] else OF_TRANSACTIONS
+        least = "" if name == COMPACTED[0] else ", with transaction.state.log.min.isr as min.insync.replicas"
+        unless = " unless log.cleanup.policy of all brokers is compact," * (not one.certain)
+        return (
+            f"at once,{unless} kafka-configs.sh --bootstrap-server BROKER --alter --entity-type topics --entity-name "
+            f"{name} --add-config {usual} (what Kafka gives it by default{least}); if ZooKeeper was restored, compare "
+            "the configurations of other topics with an earlier kafka-configs.sh --describe: without retention.ms or "
+            "cleanup.policy the brokers' own retention deletes their records"
+        )
 
     def _of_reassignments(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind of reassignments."""

@@ -18,6 +18,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lagging_members,
     last_copies_aside,
     members_lacking_records,
+    shorter_members,
     unordered_members,
 )
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -66,7 +67,8 @@ class StartAdvice(Facts):
             f"{', or see how others get its place' if broker in lacking else planned}{own[broker]}"
             for broker, why in bad.items()
         ]
-        parts += [*self._compared(), *self._in_order(late), *self._others_start(way_out, bad, down)]
+        parts += [*self._compared(), *self._in_order(late), *self._longest_first({*bad, *(b for _, b in late)})]
+        parts += self._others_start(way_out, bad, down)
         parts += starmap(_only_with_its_logs, unseen.items())
         if others:
             parts.append(
@@ -112,6 +114,27 @@ class StartAdvice(Facts):
         for members, names in found.items():
             which = f"{listed(names)} on {brokers(members)}"
             yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
+
+    def _longest_first(self, but: Set[int]) -> Iterator[str]:
+        """Yield which broker starts first, as it has records that others lack though none of them was committed.
+
+        Args:
+            but: Brokers of which another sentence says why they do not start first.
+        """
+        found: dict[int, tuple[set[int], list[str]]] = {}
+        for place in self.logs.values():
+            is_ordered = not unordered_members(self.capture, place.topic, place.partition)
+            shorter = shorter_members(self.capture, place.topic, place.partition) if is_ordered else {}
+            for broker, best in shorter.items() if but.isdisjoint((*shorter, *shorter.values())) else ():
+                others, names = found.setdefault(best, (set(), []))
+                others.add(broker)
+                names.append(place.name)
+        late = {b for others, _ in found.values() for b in others}
+        for best, (others, names) in found.items() if late.isdisjoint(found) else ():
+            yield (
+                f"start broker {best} before {brokers(sorted(others))}: it has records of "
+                f"{listed(list(dict.fromkeys(names)))} that others lack, and that producers with acks=1 count on"
+            )
 
     def _has_unseen_replicas(self, broker: int) -> bool:
         """Whether a broker is to have logs that the snapshot does not show."""
@@ -165,6 +188,8 @@ class StartAdvice(Facts):
                 failed = offline_replicas(self.capture, topic, number)
                 removed = topic.moving[number].removing if number in topic.moving else ()
                 live = {m for m in isr if self.capture.brokers[m].alive and m not in failed}
+                if not live and self._is_led_from_outside(topic, number):
+                    continue
                 is_led = not live <= members_lacking_records(self.capture, topic, number).keys()
                 for b in gone if isr else ():
                     if b in isr and not live:
@@ -189,6 +214,12 @@ class StartAdvice(Facts):
             if refusing := [one.subject for one in self.served_until_epochs_rise()]:
                 yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
         yield from self._losses([*lost.values()])
+
+    def _is_led_from_outside(self, topic: Topic, number: int) -> bool:
+        """Whether a broker says that it leads a partition, and is not in the ISR."""
+        state = topic.states.get(number)
+        leader = None if state is None or state.leader in state.isr else state.leader
+        return leader is not None and self.capture.brokers[leader].leads(topic.name, number)
 
     def _unless_earlier(self, gone: Collection[int]) -> str:
         """Return of which partitions brokers may have earlier records than ISR members, under an id that was erased."""

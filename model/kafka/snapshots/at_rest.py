@@ -29,6 +29,7 @@ from kwalk.model.kafka.snapshots.capture import (
     MetadataCache,
     Topic,
     kept_by_capture,
+    topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.diagnosis import (
@@ -41,6 +42,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
+    listed,
     lost_state,
     may_hold_another_id,
     refuses_all,
@@ -70,6 +72,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     records_elsewhere,
     unordered_members,
 )
+from kwalk.model.kafka.snapshots.misnamed import needing_their_names
 from kwalk.model.kafka.snapshots.scope import Scope
 from kwalk.model.kafka.snapshots.series import (
     REAL_CLUSTER,
@@ -573,6 +576,25 @@ def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
     return f"nothing shows which ISR member has the last records, {which}: compare their logs" if found else ""
 
 
+def _under_other_names(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return which directories of a partition have another one's log, of which it may be the last."""
+    found = needing_their_names(capture, topic, partition)
+    label = topic_label(topic.name)
+    where = listed([f"broker {b} may have the log of {label}-{other} in its directory" for b, other in found.items()])
+    return f"{where}: give it its own name again first" if found else ""
+
+
+def _on_disks_of_others(capture: Capture, topic: Topic, partition: int) -> str:
+    """Return which disks of ISR members, none of which runs, are in other brokers: they may have the records."""
+    isr = topic.states[partition].isr if partition in topic.states else ()
+    if {*isr} & {*capture.live}:
+        return ""
+    bare = [b for b in isr if capture.directory(b, topic.name, partition) is None]
+    found = {root.broker_id: b for b, root in disks_of_others(capture) if root.broker_id in bare}
+    where = listed([f"broker {there} has a disk of broker {b}" for b, there in found.items()])
+    return f"{where}, which may have its log: put it back first" if found else ""
+
+
 def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records: bool = False) -> str:
     """Return why no state of the model is a partition, in words; empty if one is.
 
@@ -601,6 +623,8 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     if refused:
         does = each(refused, "does", "do")
         return f"{brokers_in_words(refused)} {does} not start with the log directories that meta.properties says"
+    if why := _on_disks_of_others(capture, topic, partition) or _under_other_names(capture, topic, partition):
+        return why
     double = members & {broker.id for broker in capture.brokers.values() if broker.twice}
     if double:
         does = each(double, "does", "do")

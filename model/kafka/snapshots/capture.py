@@ -294,13 +294,18 @@ class Topic:
 
     @property
     def is_compacted(self) -> bool:
-        """Whether a cleaner rewrites its logs: the policy says so, or the topic is Kafka's own."""
-        return self.name in COMPACTED if self.cleanup_policy is None else "compact" in self.cleanup_policy
+        """Whether a cleaner rewrites its logs, or did: the policy says so, or the topic is Kafka's own."""
+        return self.name in COMPACTED or "compact" in (self.cleanup_policy or "")
 
     @property
     def may_be_compacted(self) -> bool:
         """Whether a cleaner may have rewritten its logs: the policy says so, or is not known."""
-        return self.cleanup_policy is None or "compact" in self.cleanup_policy
+        return self.cleanup_policy is None or self.is_compacted
+
+    @property
+    def has_lost_its_policy(self) -> bool:
+        """Whether it is one of Kafka's own, which has them compacted, and its policy is another one."""
+        return self.name in COMPACTED and "compact" not in (self.cleanup_policy or "compact")
 
 
 @frozen
@@ -681,7 +686,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=_with_elections(topics, None if active is None else brokers[active], defaults),
+        topics=_with_elections(_with_lost_policies(topics), None if active is None else brokers[active], defaults),
         brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
@@ -877,6 +882,14 @@ def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     known = {name for name, topic in topics.items() if topic.is_compacted}
     found = {n: evolve(log, is_compacted=n.rpartition("-")[0] in known) for n, log in broker.directories.items()}
     return evolve(broker, directories=found) if known else broker
+
+
+def _with_lost_policies(topics: Mapping[str, Topic]) -> dict[str, Topic]:
+    """Return topics whose policies are not known where one of Kafka's own has lost it: others may have lost theirs."""
+    if not any(topic.has_lost_its_policy for topic in topics.values()):
+        return dict(topics)
+    default = {name for name, topic in topics.items() if topic.cleanup_policy == "default" and name not in COMPACTED}
+    return {name: evolve(topic, cleanup_policy=None) if name in default else topic for name, topic in topics.items()}
 
 
 def _with_elections(

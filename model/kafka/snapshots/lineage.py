@@ -458,9 +458,7 @@ def lineages_of(
     unseen: Collection[int] = (),
     failed: Collection[int] = (),
 ) -> Lineages:
-    """Return the lineages of a partition's logs.
-
-    A log that was not seen is the partition's if its broker is in the ISR, or its disk has failed; else of any topic.
+    """Return the lineages of a partition's logs; one that was not seen is taken for the partition's (`_fitting`).
 
     Args:
         capture: The capture.
@@ -488,8 +486,9 @@ def lineages_of(
         if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
+    fitting = _fitting(topic, logs, isr, assumed)
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
-    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
+    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, fitting)]
     groups = _groups(tuple(logs), related, apart, next_leader(capture, topic, partition))
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
@@ -498,6 +497,15 @@ def lineages_of(
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
     return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
+
+
+def _fitting(topic: Topic, logs: Mapping[int, Directory], isr: Collection[int], assumed: Collection[int]) -> set[int]:
+    """Return the brokers whose logs were not seen and are taken for the partition's, as each plan says.
+
+    Where these have another topic id than ZooKeeper, a log outside of the ISR may have either.
+    """
+    ids = {log.topic_id for b, log in logs.items() if b in isr}
+    return {*assumed} if ids <= {None, topic.topic_id} else {*assumed} & {*isr}
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
@@ -520,10 +528,12 @@ def _is_taken_for_related(
 ) -> bool:
     """Whether two logs of which nothing shows a difference are taken for copies of one another.
 
-    So are two ISR members of which one was not seen, and logs without ids that are both in the ISR or both outside.
+    So are two ISR members of which one was not seen, one outside of the ISR that was not seen and an ISR member, and
+    logs without ids that are both in the ISR or both outside.
     """
     if a in unseen or b in unseen:
-        return a in isr and b in isr
+        outside = {a, b} - {*isr}
+        return len(outside) < 2 and outside <= {*unseen}
     return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
 
 
@@ -592,7 +602,8 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
 
     So is the log of a broker whose disk was replaced, and which was back before the controller noticed that it had
     stopped. The end of a log is shown where its last segment is empty. What a replica outside the ISR has may not have
-    been committed, unless its high watermark says so, or the member has nothing.
+    been committed, unless its high watermark says so, or the member has nothing; nor are records that all members
+    are about to copy.
 
     Kafka: an ISR member may be elected, and the others truncate their logs to the leader's
     (AbstractFetcherThread.truncateToEpochEndOffsets, fetchOffsetAndTruncate).
@@ -604,6 +615,7 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     shown = (b for b in hosts if capture.shows(b, topic.name, partition))
     logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
     found: dict[int, tuple[int, ...]] = {}
+    leader = next_leader(capture, topic, partition)
     for b, log in logs.items():
         if b not in state.isr or log.end is None:
             continue
@@ -613,15 +625,22 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
             if one.least_end > log.end
             and (None in (log.topic_id, one.topic_id) or log.topic_id == one.topic_id)
             and (other in state.isr or log.end == 0 or (one.high_watermark or 0) > log.end)
+            and (b == leader or not _are_in_flight(one, log.end))
         )
         if having := tuple(more):
             found[b] = having
     members = {b: log for b, log in logs.items() if b in state.isr}
-    for b, others in _outdated_members(
-        members, topic, state.leader_epoch, next_leader(capture, topic, partition)
-    ).items():
+    for b, others in _outdated_members(members, topic, state.leader_epoch, leader).items():
         found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
+
+
+def _are_in_flight(log: Directory, end: int) -> bool:
+    """Whether what a log has from an offset on is shown not to be committed yet, as the first records of a topic are.
+
+    Kafka: ReplicaManager.checkpointHighWatermarks, each 5 s; a log is flushed as a segment ends, or its broker stops.
+    """
+    return log.high_watermark is not None and max(log.high_watermark, log.recovery_point or 0) <= end
 
 
 def _outdated_members(
@@ -705,6 +724,21 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
     return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
+
+
+def shorter_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+    """Return the ISR members whose logs are known to end before another one's, where no broker runs, with that one.
+
+    What they lack may not have been committed: producers with acks=1 have an acknowledgement for it. A controller that
+    runs has left one member in the ISR, or is about to, whichever it is.
+    """
+    state = topic.states.get(partition)
+    if state is None or capture.live:
+        return {}
+    found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
+    logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
+    best = latest_logs(logs, topic)[:1]
+    return {b: one for one in best for b, log in logs.items() if ends_after(logs[one], log, topic)}
 
 
 def unordered_members(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:

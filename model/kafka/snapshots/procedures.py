@@ -16,7 +16,7 @@ from itertools import permutations
 from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     disks_of_others,
@@ -31,11 +31,13 @@ from kwalk.model.kafka.snapshots.in_sync import refusals, served_with
 from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
+    is_outdated,
     last_copies_aside,
     latest_logs,
     lost_records,
     members_lacking_records,
     same_disks,
+    shorter_members,
 )
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import DELETION_ENDS, ClusterPart
@@ -80,6 +82,8 @@ WITHOUT_FILES = "restart-without-metadata-files"
 """How the names of steps begin that start brokers without the metadata files of a topic, or of several."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
+LEADS_NEXT = "becomes its leader, if it has none by then"
+"""What an unclean election does with a live replica; a controller elects none in the place of a live leader."""
 REPAIR_DISK = "repair-disk "
 """How the names of steps begin that bring a failed disk back, with its logs."""
 MOST_SINGLY = 6
@@ -357,7 +361,7 @@ class Catalogue:
             f"{START_BROKER}{broker}",
             f"Start broker {broker}.",
             self._in_each_part(moves),
-            cost=1,
+            cost=1 + self._is_shorter(broker),
             commands=START,
             before=f"{self._disk(broker)}; `bin/zookeeper-shell.sh ZK ls /brokers/ids` does not show {broker}; its "
             "process is stopped: one that runs and does not reach ZooKeeper is not registered",
@@ -365,6 +369,11 @@ class Catalogue:
             risk="none for the other brokers",
             starts=frozenset({str(broker)}),
         )
+
+    def _is_shorter(self, broker: int) -> bool:
+        """Whether a broker that may lead has a log that ends before that of another ISR member, and all are down."""
+        places = ((part.topic, number) for part in self.parts for number in part.partitions)
+        return any(broker in shorter_members(self.capture, topic, number) for topic, number in places)
 
     def _disk(self, broker: int) -> str:
         """Return what must be true of the disk of a broker that starts."""
@@ -717,7 +726,7 @@ class Catalogue:
             risk="; ".join(
                 (
                     *(self._elected(topic, n, b) for n, b in elected.items()),
-                    *(f"the first live replica of {label}-{n} becomes its leader" for n in orders.keys() - live.keys()),
+                    *(f"the first live replica of {label}-{n} {LEADS_NEXT}" for n in orders.keys() - live.keys()),
                     "records that a new leader lacks are lost",
                 )
             )
@@ -952,7 +961,23 @@ class Catalogue:
     def _started(self, broker: int) -> WhatIf:
         title = f"broker {broker} starts with the logs that it has"
         found = self._what_if(title, OPERATOR_ONLY, lambda part: (_start(part, broker),))
-        return evolve(found, besides=served_with(self.capture, broker))
+        besides = [text for text in (self._leads_without_records(broker), served_with(self.capture, broker)) if text]
+        return evolve(found, besides="; ".join(besides))
+
+    def _leads_without_records(self, broker: int) -> str:
+        """Return which partitions a broker that starts leads with a log that lacks records; empty if there are none."""
+        found = []
+        for topic in self.capture.topics.values():
+            for number, state in topic.states.items() if topic.name not in self.capture.deleting else ():
+                is_next = broker in state.isr and broker in topic.partitions.get(number, ())
+                if not is_next or not self._online(topic, number).isdisjoint(state.isr):
+                    continue
+                log = self.capture.directory(broker, topic.name, number)
+                is_shown = self.capture.shows(broker, topic.name, number)
+                if is_shown and is_outdated(self.capture, topic, number, broker, log or Directory(leader_epochs=())):
+                    found.append(f"{topic_label(topic.name)}-{number}")
+        leads = f"broker {broker} leads {listed(found)} with a log that may lack records"
+        return f"{leads}: other replicas lose what it lacks, as they truncate their logs" if found else ""
 
     def _bounce(self, broker: int, title: str, likelihood: str, end: Callable[[ClusterPart, int], Move]) -> WhatIf:
         def moves(part: ClusterPart) -> tuple[Move, ...]:

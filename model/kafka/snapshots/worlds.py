@@ -91,13 +91,15 @@ class ClusterPart:
     def leader_of_wrong_isr(self) -> int | None:
         """The broker that leads with its log, and is all that an ISR should have; None if there is none.
 
-        The ISR is empty, or has a broker that is no replica and is down, which no controller removes while it leads.
+        The ISR is empty, or it lacks the leader, or has a broker that is no replica and is down, which no controller
+        removes while it leads.
         """
         known = self.observed.situation.brokers
         members = [one for one in known if one.in_isr]
-        is_wrong = self.lacks_isr or any(not one.replica and not one.alive for one in members)
+        lacks_leader = any(one.leads and one.replica and not one.in_isr for one in known)
+        is_wrong = self.lacks_isr or lacks_leader or any(not one.replica and not one.alive for one in members)
         pairs = zip(self.observed.brokers, known, strict=True) if is_wrong else ()
-        leads = ((b, one) for b, one in pairs if one.leads and one.replica and (one.in_isr or not members))
+        leads = ((b, one) for b, one in pairs if one.leads and one.replica)
         return next((b for b, one in leads if one.alive and one.directory and not one.offline), None)
 
     @property
