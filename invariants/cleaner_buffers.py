@@ -30,6 +30,17 @@ def cleaner_outlives_grown_batches(log: BufferedCleaning) -> bool:
     return not log.is_cleaner_dead
 
 
+@step(
+    symptom="disk space: no compacted log of the broker is cleaned any more: nothing is left of the last set "
+    "that the cleaner has read",
+    log="[kafka-log-cleaner-thread-…]: Error due to … Attempt to append an offset (-1) to slot …",
+)
+def cleaner_stops_at_grown_batches_only(before: BufferedCleaning, after: BufferedCleaning) -> bool:
+    """Batches that have room, or of which nothing is kept, do not end the cleaner's thread."""
+    premise(after.is_cleaner_dead and not before.is_cleaner_dead)
+    return sum(batch.kept for at, batch in enumerate(before.batches) if before.read <= at) > BUFFER_BYTES
+
+
 @always(
     symptom="the last values of keys are gone from a compacted topic",
     log="none: kafka-dump-log.sh shows gaps",

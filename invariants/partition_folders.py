@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.log_deletion import DeletedFolder, FlushPhase, PartitionFolder
+from kwalk.model.kafka.storage.log_deletion import DeletedFolder, FlushPhase, LateFiles, PartitionFolder
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -75,6 +75,27 @@ def deleted_log_is_gone(folder: PartitionFolder) -> bool:
     """A running broker deletes the folder at last, and every flush ends."""
     premise(folder.is_up and not folder.is_offline)
     return folder.deleted is DeletedFolder.NONE and folder.flush is FlushPhase.NONE
+
+
+@step(symptom="files of a log that is there go, or those of a removed segment stay", log="none")
+def late_files_are_of_the_deleted_log(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """Retention removes a segment of the deleted log; its files go by themselves, or with the folder."""
+    premise(before.late is not after.late)
+    if not before.is_up or before.is_offline:
+        return False
+    if after.late is LateFiles.IN_THE_FOLDER:
+        return before.late is LateFiles.NONE and before.deleted is DeletedFolder.WHOLE
+    if after.late is LateFiles.LISTED:
+        return before.late is LateFiles.IN_THE_FOLDER and before.deleted is DeletedFolder.WITHOUT_SEGMENTS
+    if after.late is LateFiles.GONE:
+        return before.late is LateFiles.LISTED and before.deleted is after.deleted
+    return before.late is LateFiles.IN_THE_FOLDER or after.deleted is DeletedFolder.NONE or not after.is_up
+
+
+@reachable()
+def listed_file_is_gone(folder: PartitionFolder) -> bool:
+    """Another thread has deleted a file that the deletion of the folder has listed."""
+    return folder.late is LateFiles.GONE
 
 
 @step(

@@ -23,6 +23,26 @@ def follower_that_fetches_stays(before: FollowerLag, after: FollowerLag) -> bool
 
 
 @step(
+    symptom="partitions have no leader, once a broker whose disk was slow is down: the ISR had no other",
+    log="none: the leader logs that the ISR shrinks to itself",
+)
+def follower_that_waits_stays(before: FollowerLag, after: FollowerLag) -> bool:
+    """A follower does not leave the ISR while the leader reads for it."""
+    premise(leaves(before, after))
+    return not before.is_reading
+
+
+@step(symptom="a leader counts a record as replicated that its follower did not get", log="none")
+def slow_read_answers_nothing(before: FollowerLag, after: FollowerLag) -> bool:
+    """A read that lasts is of a follower that may fetch and has not; it is counted, and changes nothing else."""
+    premise(before.is_reading != after.is_reading or before.slow_reads != after.slow_reads)
+    is_same = before.known_end == after.known_end and before.follower_end == after.follower_end
+    is_counted = after.slow_reads == before.slow_reads + after.is_reading
+    is_of_a_fetch = not before.is_stalled and not before.has_fetched
+    return is_same and is_counted and before.is_reading != after.is_reading and (is_of_a_fetch or before.is_reading)
+
+
+@step(
     symptom="partitions without new records are under-replicated, whenever a follower pauses",
     log="none: the leader logs that the ISR shrinks and expands",
 )

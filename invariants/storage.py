@@ -461,6 +461,18 @@ def is_on_disk(log: PartitionLog, batch: Batch) -> bool:
 
 
 @always(
+    symptom="a replica that is added does not join the ISR until the next record; elected uncleanly, it gives "
+    "offsets again",
+    log="none: kafka-dump-log.sh shows no batch below the base offset of the last segment",
+)
+def copy_ends_with_the_log(log: PartitionLog) -> bool:
+    """A follower that copies all batches of a compacted log gets to its high watermark."""
+    premise(log.start_offset < log.high_watermark and log.suffix is Suffix.NONE)
+    ends = [batch.last_offset + 1 for segment in log.segments for batch in segment.batches]
+    return max(ends, default=log.start_offset) >= log.high_watermark
+
+
+@always(
     symptom="compacted topics grow without bound: the log cleaner does nothing any more",
     log="[kafka-log-cleaner-thread-…]: Error due to … requirement failed: largest offset in message set can not be "
     "safely converted to relative offset. (1.0), Unable to build the offset map for segment …/…. You can increase "
@@ -1274,6 +1286,36 @@ def crashed_log_runs(log: PartitionLog) -> bool:
 def created_log_is_recovered(log: PartitionLog) -> bool:
     """A log with records, which was created again, was loaded after a crash."""
     return log.recreations > 0 and log.crashes > 0 and is_running(log) and log.end_offset > log.start_offset
+
+
+@step(symptom="a follower loses records that are committed", log="none")
+def empty_segment_stays(before: PartitionLog, after: PartitionLog) -> bool:
+    """A truncation of the active segment leaves it empty at the end of the log, which has all that is committed."""
+    premise(before.truncations != after.truncations)
+    is_counted = after.truncations == before.truncations + 1 and before.count == after.count
+    is_empty = active_segment(after).batches.is_empty and not active_segment(before).batches.is_empty
+    is_committed = before.high_watermark <= after.end_offset == active_segment(before).base_offset
+    return is_counted and is_empty and is_committed and before.cleaning_to == 0 == after.cleaning_to
+
+
+@step(symptom="the cleaner cleans a part of a log again and again", log="none")
+def lost_checkpoint_is_none(before: PartitionLog, after: PartitionLog) -> bool:
+    """A checkpoint that is lost while the cleaner rests leaves all dirty, and nothing else changes."""
+    premise(before.dirty_offset > after.dirty_offset)
+    is_idle = before.cleaning_to == 0 == after.cleaning_to and before.phase is LogPhase.RUNNING
+    return after.dirty_offset == 0 and is_idle and before.end_offset == after.end_offset
+
+
+@reachable()
+def clean_log_is_dirty_again(log: PartitionLog) -> bool:
+    """The cleaner has cleaned a log, and has no checkpoint."""
+    return log.cleanings > 0 and log.dirty_offset == 0 and log.cleaning_to == 0 and log.high_watermark > 0
+
+
+@reachable()
+def log_ends_above_an_empty_segment(log: PartitionLog) -> bool:
+    """The active segment is empty, and what is before it was cleaned twice."""
+    return log.cleanings > 1 and log.cleaning_to == 0 and log.count > 1 and active_segment(log).batches.is_empty
 
 
 @reachable()

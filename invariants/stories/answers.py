@@ -274,7 +274,14 @@ TOOLS_AND_THE_CONTROLLER = Scenario(
     name="tools-and-the-controller",
     story="Operators set ACLs of znodes and ask for reassignments, as the controller moves.",
     state=ToolsAndController,
-    actions=actions_of(written_by_tools),
+    actions=(
+        written_by_tools.end_controller,
+        written_by_tools.elect_beside_tools,
+        written_by_tools.migrate_security,
+        written_by_tools.write_list,
+        written_by_tools.write_other_types,
+        written_by_tools.reassign_as_written,
+    ),
     properties=(
         tools.broker_can_be_elected,
         tools.controller_can_read_what_is_written,
@@ -284,8 +291,32 @@ TOOLS_AND_THE_CONTROLLER = Scenario(
         tools.list_is_reassigned,
         tools.list_waits_for_a_controller,
     ),
+    bounds={"additions": 0},
     variants=versions.VARIANTS,
     source="ZkSecurityMigrator, ReassignPartitionsCommand; KAFKA-4914, KAFKA-5091, KAFKA-9267",
+)
+REASSIGNMENTS_ADDED = TOOLS_AND_THE_CONTROLLER.varied(
+    name="reassignments-added",
+    story="A tool adds a partition to /admin/reassign_partitions while another one is reassigned.",
+    actions=(
+        written_by_tools.end_controller,
+        written_by_tools.elect_beside_tools,
+        written_by_tools.write_list,
+        written_by_tools.begin_as_written,
+        written_by_tools.add_to_list,
+        written_by_tools.reassign_as_written,
+    ),
+    properties=(
+        tools.added_reassignment_is_done,
+        tools.controller_begins_what_is_written,
+        tools.list_is_read_by_each_controller,
+        tools.list_stays_for_what_was_added,
+        tools.controller_is_elected_alone,
+        tools.reassignment_is_written_and_done,
+        tools.list_waits_for_a_controller,
+    ),
+    bounds={"additions": 1},
+    source="PartitionReassignmentHandler, KafkaController.maybeRemoveFromZkReassignment; KAFKA-9478",
 )
 TRANSACTIONS_AMID_AN_UPGRADE = Scenario(
     name="transactions-amid-an-upgrade",
@@ -330,6 +361,7 @@ SCENARIOS = (
     QUOTA_THAT_CHANGES,
     EPOCHS_OF_FETCHES,
     TOOLS_AND_THE_CONTROLLER,
+    REASSIGNMENTS_ADDED,
     TRANSACTIONS_AMID_AN_UPGRADE,
     FETCH_TO_DEBUG,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kwalk.invariants import delayed_operations as operations
 from kwalk.invariants import group_answers as answers
 from kwalk.invariants import groups
+from kwalk.invariants import leftover_timers as leftovers
 from kwalk.invariants import member_timeouts as timeouts
 from kwalk.invariants import offsets_topic as creations
 from kwalk.invariants import zookeeper_offsets as paths
@@ -15,6 +16,7 @@ from kwalk.model.kafka.groups import (
     group_answers,
     group_coordinator,
     group_metadata_manager,
+    leftover_timers,
     member_timeouts,
     offsets_partition,
     offsets_topic,
@@ -647,6 +649,24 @@ CHANGED_TIMEOUTS = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "3.9.0")},
     source="GroupMetadata.updateMember; KAFKA-14009",
 )
+LEFTOVER_TIMERS = Scenario(
+    name="consumer-group-leftover-timers",
+    story="A consumer joins a group, whose coordinator moves there and back.",
+    state=leftover_timers.WatchedMember,
+    actions=actions_of(leftover_timers),
+    properties=(
+        leftovers.heartbeat_is_answered,
+        leftovers.member_joins_once,
+        leftovers.coordinator_moves_with_its_timers,
+        leftovers.timers_of_a_copy_end,
+        leftovers.long_timer_ends_with_its_group,
+        leftovers.timers_end,
+        leftovers.copy_lacks_the_member,
+    ),
+    bounds={"moves": 2},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "2.4.1", "3.9.0")},
+    source="DelayedHeartbeat; KAFKA-8896, KAFKA-9232",
+)
 FIRST_OF_A_CLUSTER = Scenario(
     name="consumer-group-first-of-a-cluster",
     story="Brokers of a new cluster start one after another, as the first consumer looks for its coordinator.",
@@ -727,6 +747,7 @@ SCENARIOS = (
     GROUPS_OF_ONE_PARTITION,
     ENDED_TRANSACTIONS,
     CHANGED_TIMEOUTS,
+    LEFTOVER_TIMERS,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,

@@ -15,6 +15,7 @@ from kwalk.invariants import log_tasks as tasks
 from kwalk.invariants import received_batches as batches
 from kwalk.invariants import sequence_reset as resets
 from kwalk.invariants import start_reads as starts
+from kwalk.invariants import tiered_log as tiers
 from kwalk.invariants import wrapped_sequences as sequences
 from kwalk.model.kafka.storage import (
     added_time_index,
@@ -30,6 +31,7 @@ from kwalk.model.kafka.storage import (
     received_batches,
     sequence_reset,
     start_reads,
+    tiered_log,
     versions,
     wrapped_sequences,
 )
@@ -46,6 +48,7 @@ from kwalk.model.kafka.storage.log_tasks import ScheduledLog
 from kwalk.model.kafka.storage.received_batches import ReceivingLog
 from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
+from kwalk.model.kafka.storage.tiered_log import TieredLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
 from kwalk.model.language import Scenario, actions_of
 
@@ -369,7 +372,28 @@ ADDED_TIME_INDEXES = Scenario(
     variants={r: flags for r, flags in versions.VARIANTS.items() if r != "0.10.0"},
     source="Log.loadSegments; KAFKA-4734",
 )
+TIERED = Scenario(
+    name="log-tiered",
+    story="A part of a log is in a remote store; clients delete records, records get old, and the broker restarts.",
+    state=TieredLog,
+    actions=actions_of(tiered_log),
+    properties=(
+        tiers.start_of_a_tiered_log_stays,
+        tiers.deleted_segment_goes,
+        tiers.old_record_goes,
+        tiers.record_is_somewhere,
+        tiers.segments_are_copied_in_order,
+        tiers.segments_go_one_by_one,
+        tiers.records_are_appended_and_age,
+        tiers.start_moves_alone,
+        tiers.log_is_remote_only,
+    ),
+    bounds={"offsets": 3},
+    variants=versions.TIERED_VARIANTS,
+    source="KIP-405; KAFKA-15047, KAFKA-16146, PR-14905",
+)
 SCENARIOS = (
+    TIERED,
     CLEANER_CHECKPOINT,
     ADDED_TIME_INDEXES,
     CONVERTED_BATCHES,

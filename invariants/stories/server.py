@@ -318,6 +318,7 @@ REPLICA_LAG = Scenario(
         "oversized": 0,
         "foreign_members": 0,
         "read_errors": 0,
+        "slow_reads": 0,
     },
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.1", "2.0", "3.9.0")},
     source="Replica.updateLogReadResult, Partition.getOutOfSyncReplicas; KAFKA-4313, KAFKA-4485",
@@ -372,6 +373,20 @@ REPLICA_LAG_WITH_FAILING_READS = REPLICA_LAG.varied(
     bounds={"read_errors": 3, "throttles": 0, "disk_failures": 0},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3.1", "2.5", "3.9.0")},
     source="ReplicaManager.updateFollowerFetchState; KAFKA-8400",
+)
+REPLICA_LAG_WITH_SLOW_READS = REPLICA_LAG.varied(
+    name="replica-lag-with-slow-reads",
+    story="A follower fetches or stands still, and its leader reads for it from a slow disk.",
+    actions=(replica_lag.produce, *LAG_IN_ROUNDS, replica_lag.begin_slow_read, replica_lag.end_slow_read),
+    properties=(
+        lags.follower_that_waits_stays,
+        lags.slow_read_answers_nothing,
+        lags.follower_with_all_records_stays,
+        lags.fetch_is_counted_once,
+        lags.follower_leaves,
+    ),
+    bounds={"slow_reads": 1, "throttles": 0, "disk_failures": 0},
+    source="ReplicaManager.readFromLocalLog, KIP-501; KAFKA-8733",
 )
 CONSUMER_OF_FOLLOWERS = Scenario(
     name="consumer-of-followers",
@@ -627,6 +642,7 @@ SCENARIOS = (
     REPLICA_LAG_OVERSIZED,
     REPLICA_LAG_BESIDE_A_REASSIGNMENT,
     REPLICA_LAG_WITH_FAILING_READS,
+    REPLICA_LAG_WITH_SLOW_READS,
     CONSUMER_OF_FOLLOWERS,
     FETCH_OF_TWO_PARTITIONS,
     FETCH_WITH_AN_OLD_EPOCH,

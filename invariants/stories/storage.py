@@ -21,6 +21,7 @@ from kwalk.model.kafka.storage import (
     empty_batches,
     failed_starts,
     future_log,
+    last_batch,
     leader_epochs,
     leadership,
     log,
@@ -558,6 +559,21 @@ TOMBSTONES = COMPACTION.varied(
         "min_dirty_percent": 30,
     },
     source="Cleaner.shouldRetainRecord; KAFKA-4529, KAFKA-4545",
+)
+LAST_TOMBSTONE = TOMBSTONES.varied(
+    name="log-last-tombstone",
+    story="The active segment is empty, and before it are tombstones, whose time is over.",
+    actions=(*TOMBSTONES.actions, *actions_of(last_batch)),
+    properties=(
+        *COMPACTED,
+        storage.copy_ends_with_the_log,
+        storage.empty_segment_stays,
+        storage.lost_checkpoint_is_none,
+        storage.clean_log_is_dirty_again,
+        storage.log_ends_above_an_empty_segment,
+    ),
+    bounds={"keys": 1, "offsets": 3, "truncations": 1},
+    source="Cleaner.cleanInto; KAFKA-17076",
 )
 COMPACTED_COPY = COMPACTION.varied(
     name="log-compacted-copy",
@@ -1262,6 +1278,7 @@ GROWN_BATCHES = Scenario(
     properties=(
         buffers.kept_batch_is_whole,
         buffers.cleaner_outlives_grown_batches,
+        buffers.cleaner_stops_at_grown_batches_only,
         buffers.kept_batches_are_written,
         buffers.chunk_fits_the_buffer,
         buffers.segment_is_closed_while_it_is_cleaned,
@@ -1269,7 +1286,7 @@ GROWN_BATCHES = Scenario(
     ),
     bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
     variants=versions.VARIANTS,
-    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-5316",
+    source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-4497, KAFKA-5316",
 )
 UNCLEANABLE = Scenario(
     name="log-uncleanable",
@@ -1375,6 +1392,8 @@ DELETION = Scenario(
         "long_names": 0,
         "disk_failures": 0,
         "move_requests": 0,
+        "late_removals": 0,
+        "long_flushes": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1402,6 +1421,32 @@ DELETION_BESIDE_A_FAILED_DISK = DELETION_OF_A_NAME_WITH_PERIODS.varied(
     bounds={"periods": 0, "disk_failures": 1},
     variants=versions.MOVE_VARIANTS,
     source="KIP-112; KAFKA-6697, KAFKA-7313",
+)
+DELETION_AMID_RETENTION = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-amid-retention",
+    story="A replica is deleted while retention removes a segment of its log.",
+    actions=(*FOLDER_STEPS, log_deletion.remove_late, log_deletion.list_folder, log_deletion.delete_late),
+    properties=(
+        *FOLDER_PROPERTIES,
+        partition_folders.late_files_are_of_the_deleted_log,
+        partition_folders.listed_file_is_gone,
+    ),
+    bounds={"periods": 0, "late_removals": 1},
+    variants=versions.VARIANTS,
+    source="Utils.delete, LogManager.cleanupLogs; KAFKA-13403",
+)
+DELETION_AMID_A_LONG_FLUSH = DELETION_OF_A_NAME_WITH_PERIODS.varied(
+    name="log-deletion-amid-a-long-flush",
+    story="A replica is deleted while a flush of its log waits for a thread, for longer than its files are kept.",
+    actions=(*FOLDER_STEPS, log_deletion.begin_flush, log_deletion.flush_files, log_deletion.flush_folder),
+    properties=(
+        *(one for one in FOLDER_PROPERTIES if one is not partition_folders.log_is_created_again_amid_a_deletion),
+        partition_folders.flush_begins_once,
+        partition_folders.flush_outlives_its_log,
+    ),
+    bounds={"periods": 0, "creations": 1, "flushes": 1, "long_flushes": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.0", "3.7.0", "3.9.0")},
+    source="Log.flush, LogSegment.flush; KAFKA-19571",
 )
 MOVE_ASKED_FOR_AGAIN = DELETION.varied(
     name="log-move-asked-for-again",
@@ -1620,6 +1665,7 @@ SCENARIOS = (
     RECOVERY,
     COMPACTION,
     TOMBSTONES,
+    LAST_TOMBSTONE,
     COMPACTED_COPY,
     DELETED_RECORDS,
     POLICY_CHANGE,
@@ -1675,6 +1721,8 @@ SCENARIOS = (
     DELETION_OF_A_NAME_WITH_PERIODS,
     DELETION_OF_A_LONG_NAME,
     DELETION_BESIDE_A_FAILED_DISK,
+    DELETION_AMID_RETENTION,
+    DELETION_AMID_A_LONG_FLUSH,
     MOVE_ASKED_FOR_AGAIN,
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,

@@ -71,6 +71,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "heartbeat_is_answered()",
+            "consumer-group-leftover-timers",
+            "2.3",
+            "join_at_once() move_away() move_back() end_old_session() send_heartbeat()",
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
             "static_member_is_kept_for_its_session()",
             "consumer-group-changed-timeouts",
             "2.8.2",
@@ -559,6 +568,7 @@ SEARCHED = (
     ("consumer-group-retention-for-good", "3.9.0"),
     ("consumer-group-in-zookeeper", "3.9.0"),
     ("consumer-group-changed-timeouts", "3.9.0"),
+    ("consumer-group-leftover-timers", "2.3"),
     ("consumer-group-first-of-a-cluster", "3.9.0"),
     ("consumer-group-and-its-clients", "3.9.0"),
     ("consumer-group-maximum-size", "3.9.0"),
@@ -707,7 +717,8 @@ def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, vari
     model = Model(STORIES[name], variant)
     verdict = exhaust(model, keep_going=True)
     assert (verdict.strength, outcome_of(verdict)) == (Strength.EXHAUSTIVE, pinned(model))
-    untested = {key.partition("(")[0] for key, count in verdict.premises.items() if not count}
+    tested = {key.partition("(")[0] for key, count in verdict.premises.items() if count}
+    untested = {key.partition("(")[0] for key in verdict.premises} - tested  # of two threads one order is enough
     later = {
         "deleted_group_stays_deleted": "delete_groups",
         "deletion_removes_the_group": "delete_groups",

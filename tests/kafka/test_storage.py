@@ -92,6 +92,50 @@ BROKEN = (
     ),
     (
         Broken(
+            "added_reassignment_is_done()",
+            "reassignments-added",
+            "3.9.0",
+            "elect_beside_tools() write_list(0) begin_as_written() add_to_list()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "directory_outlives_a_deletion()",
+            "log-deletion-amid-retention",
+            "3.7.0",
+            "create() delete_log() remove_late() delete_files() list_folder() delete_late() delete_folder()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "cleaner_stops_at_grown_batches_only()",
+            "log-grown-batches",
+            "0.10.1",
+            """
+            append_batch(1,0) append_batch(2,1) append_batch(2,1) append_batch(1,0) clean_chunk() clean_chunk()
+            """,
+            bounds={"offsets": 4},
+        ),
+        "0.10.2",
+    ),
+    (
+        Broken(
+            "start_of_a_tiered_log_stays()",
+            "log-tiered",
+            "3.7.0",
+            "append_tiered() roll_tiered() copy_segment() delete_tiered(1) delete_local() restart_tiered()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken("deleted_segment_goes()", "log-tiered", "3.6.0", "append_tiered() roll_tiered() delete_tiered(1)"),
+        "3.7.0",
+    ),
+    (Broken("old_record_goes()", "log-tiered", "3.6.0", "append_tiered() age_records()"), "3.7.0"),
+    (
+        Broken(
             "partition_keeps_a_replica()",
             "tools-and-the-controller",
             "0.10.2",
@@ -1931,6 +1975,28 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "copy_ends_with_the_log()",
+        "log-last-tombstone",
+        "3.9.0",
+        """
+        append_keyed(0,0,1,0) append_keyed(0,0,0,0) empty_active_segment() replicate() begin_cleaning()
+        time_passes() write_cleaned() rename_to_swap() rename_old() finish_swap() lose_cleaner_checkpoint()
+        begin_cleaning() write_cleaned() rename_to_swap() rename_old() finish_swap()
+        """,
+    ),
+    Broken(
+        "follower_that_waits_stays()",
+        "replica-lag-with-slow-reads",
+        "3.9.0",
+        "produce() begin_to_shrink() begin_slow_read() end_round() end_round() end_round() shrink_isr()",
+    ),
+    Broken(
+        "directory_outlives_a_deletion()",
+        "log-deletion-amid-a-long-flush",
+        "3.9.0",
+        "create() begin_flush() delete_log() delete_files() flush_files()",
+    ),
+    Broken(
         "served_log_has_what_was_written()",
         "kraft-move-from-a-failed-directory",
         "3.9.0",
@@ -2174,6 +2240,7 @@ SEARCHED = (
     ("quota-that-changes", "3.9.0"),
     ("epochs-of-fetches", "3.9.0"),
     ("tools-and-the-controller", "3.9.0"),
+    ("reassignments-added", "1.0"),
     ("log-cleaner-checkpoint", "3.9.0"),
     ("log-added-time-indexes", "3.9.0"),
     ("transactions-amid-an-upgrade", "3.9.0"),
@@ -2198,6 +2265,8 @@ SEARCHED = (
     ("log-deletion-of-a-name-with-periods", "3.9.0"),
     ("log-deletion-of-a-long-name", "3.9.0"),
     ("log-deletion-beside-a-failed-disk", "3.9.0"),
+    ("log-deletion-amid-retention", "3.9.0"),
+    ("log-tiered", "3.9.0"),
     ("replica-lag-with-failing-reads", "3.9.0"),
     ("fetches-from-a-follower", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),

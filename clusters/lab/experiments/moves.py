@@ -135,6 +135,41 @@ def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
 
 
+FIRST_CHECK = 31.0
+"""Seconds after which a broker that has started looks for old segments the first time."""
+KEPT = {"segment.bytes": "100", "retention.ms": "-1", "file.delete.delay.ms": "15000"}
+"""The configuration of a topic whose removed segments keep their files for 15 s."""
+
+
+def _removed_files_stay(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have retention remove segments of a future log, which takes over before their files are deleted."""
+    topic = this.topic
+    answer = lab.admin().create_topic(topic, {0: [1]}, KEPT)
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    for number in range(WRITTEN):
+        produce(lab.brokers[1].port, topic, 0, f"value:{number}")
+    here = lab.brokers[1].directory(f"{topic}-0")
+    assert here is not None
+    time.sleep(FIRST_CHECK)
+    _broker(lab).configure_brokers({THROTTLE: "100"}, 1)
+    there = _move(lab, here)
+    copied = wait_until(lambda: len(list(there.glob(f"{topic}-0.*-future/*.log"))) > 3, 20, every=0.05)
+    _broker(lab).configure_topic(topic, {**KEPT, "retention.ms": "1"})
+    removed = wait_until(lambda: bool(list(there.glob(f"{topic}-0.*-future/*.deleted"))), 10, every=0.05)
+    _broker(lab).configure_topic(topic, KEPT)
+    _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
+    arrived = _has_arrived(lab, here, there, 10)
+    time.sleep(25)
+    left = sorted(path.name for path in (there / here.name).glob("*.deleted"))
+    this.keep_lines(here.name, ["server"])
+    details = {"copied": copied, "removed before the end of the move": removed, "arrived": arrived, "files": left}
+    is_more = any(".snapshot" not in name for name in left)
+    outcome = "files of removed segments stay" if is_more else SNAPSHOTS_STAY if left else "they are deleted"
+    return RoundOutcome(outcome, bool(copied and removed and arrived and is_more), details)
+
+
+SNAPSHOTS_STAY = "snapshots of producers stay, and nothing else"
 CLEANING = {
     "log.cleaner.enable": "true",
     "log.cleaner.backoff.ms": 200,
@@ -142,8 +177,21 @@ CLEANING = {
     "replica.fetch.max.bytes": 1,
     "log.index.size.max.bytes": 1024,
 }
+RETENTION = {**CLEANING, "log.cleaner.enable": "false", "log.retention.check.interval.ms": 500}
+"""With a cleaner, retention leaves a log alone that moves: then a truncation of the future log removes segments."""
 ONE_BROKER = LabOptions(brokers=1, directories=2, settings=CLEANING)
 EXPERIMENTS = (
+    Experiment(
+        name="removed-files-after-a-move",
+        about="Retention removes segments of a log that moves, 15 s before their files are deleted; the move ends.",
+        expected="Up to 3.7 the files stay, as they are looked for in the earlier folder; later only snapshots.",
+        story="log-moves.md",
+        run=_removed_files_stay,
+        options=evolve(ONE_BROKER, settings=RETENTION),
+        releases=("2.8.2", "3.7.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: release != "3.9.0",
+    ),
     Experiment(
         name="moved-log-is-cleaned-again-and-again",
         about="A compacted log that was cleaned moves to the first of log.dirs, and is cleaned there.",

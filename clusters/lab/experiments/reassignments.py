@@ -1,7 +1,8 @@
-"""Reassignments that are cancelled, or whose StopReplica is not answered when the controller moves."""
+"""Reassignments that are cancelled, added to a list, or whose StopReplica is not answered when the controller moves."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from contextlib import suppress
@@ -12,7 +13,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Hold, matching
-from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, delete
+from kwalk.clusters.lab.zookeeper import Op, ZooKeeperError, create, delete, set_data
 from kwalk.clusters.metadata import Api
 
 DELAYS = (0.0, 0.003, 0.006, 0.012, 0.025)
@@ -256,7 +257,58 @@ def _deleted_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     )
 
 
+LIST = "/admin/reassign_partitions"
+
+
+def _to_broker_2(topic: str, partitions: int) -> bytes:
+    """Return what /admin/reassign_partitions has, as tools write it: the first partitions move to broker 2."""
+    moved = [{"topic": topic, "partition": number, "replicas": [2]} for number in range(partitions)]
+    return json.dumps({"version": 1, "partitions": moved}).encode()
+
+
+def _added_to_a_list(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a partition reassigned through ZooKeeper to a broker that is paused; add another one; let the broker run.
+
+    Then let the controller move.
+    """
+    topic = this.topic
+    lab.move_controller(1)
+    lab.admin().create_topic(topic, {0: [1], 1: [1]})
+    lab.wait_for_leaders(topic, 2)
+    lab.pause(2)
+    lab.zk.do(create(LIST, _to_broker_2(topic, 1)))
+    has_begun = wait_until(lambda: bool((lab.topic(topic) or {}).get("adding_replicas")), 3, every=0.01)
+    lab.zk.do(set_data(LIST, _to_broker_2(topic, 2)))
+    lab.resume(2)
+    is_first_done = wait_until(lambda: (lab.topic(topic) or {})["partitions"]["0"] == [2], 20)
+    time.sleep(10)
+    left, replicas = lab.json(LIST), (lab.topic(topic) or {})["partitions"]["1"]
+    lab.delete_controller()
+    is_done_later = wait_until(lambda: (lab.topic(topic) or {})["partitions"]["1"] == [2], 20)
+    seen = bool(is_first_done) and replicas == [1]
+    this.keep_lines("reassign", ["controller"])
+    return RoundOutcome(
+        "the partition is not reassigned" if seen else "it is reassigned",
+        seen,
+        {
+            "the first reassignment has begun": has_begun,
+            "the first one is done": is_first_done,
+            "the list 10 s later": left,
+            "replicas of the other partition": replicas,
+            "reassigned by the next controller": is_done_later,
+        },
+    )
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="reassignment-added-to-a-list",
+        about="A partition is added to /admin/reassign_partitions while another one is reassigned.",
+        expected="It is not reassigned, and the list stays, until the controller moves (KAFKA-9478).",
+        story="answers.md",
+        run=_added_to_a_list,
+        releases=("2.5.0", "2.8.2", "3.9.0"),
+    ),
     Experiment(
         name="cancelled-reassignment",
         about="A reassignment is cancelled, and /controller deleted 0 to 25 ms later.",

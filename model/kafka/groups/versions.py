@@ -590,6 +590,22 @@ OLD_RECORDS = grain_flag(
     "offsets have a field for their expiry",
 )
 
+DEAD_GROUPS_END_TIMERS = version_flag(
+    "dead_groups_end_timers",
+    "KAFKA-8896 (2.2.2, 2.3.1): a timer whose copy of the group is Dead ends at the next heartbeat, and removes nobody",
+    {"2.2.2": True, "2.3.0": False, "2.3.1": True},
+    closes="a heartbeat is answered after the coordinator has moved there and back",
+    source="KAFKA-8896 (2.2.2, 2.3.1): GroupCoordinator.tryCompleteHeartbeat",
+    trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
+)
+JOINS_END_TIMERS = version_flag(
+    "joins_end_timers",
+    "KAFKA-9232 (2.4.1): the timer of a new member ends with its first join, also if that is of a version up to 3",
+    {"2.4.1": True},
+    closes="a heartbeat is answered after the coordinator has moved there and back",
+    source="KAFKA-9232 (2.4.1): MemberMetadata.shouldKeepAlive",
+    trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
+)
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 CLIENT_VARIANTS = VARIANTS | {"3.7.0": FLAGS.variant_of("3.7.0")}
 """With a release that verifies transactions (KIP-890), before KAFKA-16386."""

@@ -19,6 +19,7 @@ from kwalk.model.kafka.server.versions import (
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
+    WAITING_FOLLOWERS_ARE_IN_SYNC,
 )
 from kwalk.model.kafka.storage.domains import FAULT, OFFSETS, PRODUCER
 from kwalk.model.kafka.storage.leader_epochs import BROKERS
@@ -32,6 +33,7 @@ FOREIGN_MEMBERS = Bound(
     "foreign_members", "how often the ISR of another partition has a broker that is no replica of it", default=0
 )
 READ_ERRORS = Bound("read_errors", "how often the leader cannot read its log for the follower", default=0)
+SLOW_READS = Bound("slow_reads", "how often a read of the leader for the follower lasts", default=0)
 OVERSIZED = Bound("oversized", "1 if a batch may be larger than replica.fetch.max.bytes", default=0)
 MAX_LAG = 2
 """replica.lag.time.max.ms, in rounds."""
@@ -45,7 +47,8 @@ class FollowerLag:
     was in round `last_fetch`, when the leader's log ended at `last_fetch_end`. In round `caught_up` (Kafka:
     lastCaughtUpTimeMs) the follower had all that the leader had. `is_due` says that the task has the partition on its
     list. At `oversized` is a batch that is larger than a fetch. The leader also leads another partition, whose ISR
-    `has_foreign_member`. After a read that has failed the leader may have `forgotten_end`.
+    `has_foreign_member`. After a read that has failed the leader may have `forgotten_end`. It `is_reading` while the
+    follower waits for what it has asked for.
     """
 
     now: int = number(0, ROUNDS)
@@ -69,6 +72,8 @@ class FollowerLag:
     foreign_members: int = number(0, FOREIGN_MEMBERS)
     read_errors: int = number(0, READ_ERRORS)
     forgotten_end: bool = flag(when=READ_ERRORS)
+    slow_reads: int = number(0, SLOW_READS)
+    is_reading: bool = flag(when=SLOW_READS)
 
 
 def may_fetch(lag: FollowerLag) -> bool:
@@ -78,7 +83,8 @@ def may_fetch(lag: FollowerLag) -> bool:
     """
     is_refused = lag.is_throttled and not (bool(THROTTLES_LAGGARDS_ONLY) and lag.in_isr)
     is_idle = lag.is_throttled and lag.follower_end == 0 and not IDLE_FOLLOWERS_ARE_IN_SYNC
-    return not lag.is_stalled and not lag.is_offline and not is_refused and not is_idle
+    is_waiting = SLOW_READS > 0 and lag.is_reading
+    return not lag.is_stalled and not lag.is_offline and not is_refused and not is_idle and not is_waiting
 
 
 @action(by=PRODUCER, description="produces a record", source="Partition.appendRecordsToLeader")
@@ -142,6 +148,27 @@ def fail_read(lag: FollowerLag) -> None:
     lag.forgotten_end = not FAILED_READS_SAY_NOTHING
 
 
+@action(
+    by=FAULT,
+    description="the leader reads for the follower, from a slow disk",
+    source="ReplicaManager.readFromLocalLog",
+)
+def begin_slow_read(lag: FollowerLag) -> None:
+    """The leader knows of the fetch when it has read: until then it counts for nothing (KAFKA-8733)."""
+    require(may_fetch(lag) and not lag.has_fetched)
+    lag.slow_reads += 1
+    lag.is_reading = True
+
+
+@action(
+    by=BROKERS, description="the leader has read for the follower", source="ReplicaManager.updateFollowerFetchState"
+)
+def end_slow_read(lag: FollowerLag) -> None:
+    """It may also read for good. The fetch is answered next."""
+    require(SLOW_READS > 0 and lag.is_reading)
+    lag.is_reading = False
+
+
 @action(by=BROKERS, description="a round ends", source="replica.fetch.wait.max.ms, replica.lag.time.max.ms")
 def end_round(lag: FollowerLag) -> None:
     """A follower that may fetch has fetched."""
@@ -174,6 +201,7 @@ def shrink_isr(lag: FollowerLag) -> None:
     is_unknown = READ_ERRORS > 0 and lag.forgotten_end
     require(not EQUAL_END_IS_IN_SYNC or is_unknown or lag.known_end != lag.end)
     require(not OFFLINE_LEADERS_SHRINK_NOTHING or not lag.is_offline)
+    require(SLOW_READS == 0 or not (lag.is_reading and WAITING_FOLLOWERS_ARE_IN_SYNC))
     lag.in_isr, lag.is_due = False, False
 
 

@@ -848,6 +848,30 @@ LOST_REPLICAS_END_FETCHES = version_flag(
     source="KAFKA-9171 (2.4.0): DelayedFetch.tryComplete",
     trials=(Trial("fetch-to-debug-a-replica", ("request_outlives_a_fetch",), variant="2.3.1"),),
 )
+WAITING_FOLLOWERS_ARE_IN_SYNC = candidate(
+    "waiting_followers_are_in_sync",
+    "KIP-501: a follower whose fetch the leader is reading for is not taken out of the ISR",
+    closes="a leader whose disk is slow is not left alone in the ISR",
+    source="no release; KIP-501, KAFKA-8733",
+    trials=(Trial("replica-lag-with-slow-reads", ("follower_that_waits_stays",), variant="3.9.0"),),
+)
+ADDED_REASSIGNMENTS_ARE_NOTICED = version_flag(
+    "added_reassignments_are_noticed",
+    "the controller notices a partition that is added to /admin/reassign_partitions; since 1.1, that watches how the "
+    "list is created, it does not",
+    {"1.1.0": False},
+    before=True,
+    closes="a reassignment that is added to a list is done",
+    source="no release since 1.1.0, whose commit 6f96d7f17 it is; KAFKA-9478",
+    trials=(Trial("reassignments-added", ("added_reassignment_is_done",), variant="3.9.0"),),
+)
+ADDED_REASSIGNMENTS_STAY = version_flag(
+    "added_reassignments_stay",
+    "KIP-455 (2.4.0): the controller leaves in /admin/reassign_partitions what it does not know; before, it wrote what "
+    "it knew",
+    {"2.4.0": True},
+    no_fix="what is added is not done in either case",
+)
 ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     "isr_changes_name_broker_epochs",
     "a leader names the broker epochs of the ISR that it asks for, and the controller refuses a replica whose broker "

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.server.versions import LISTS_HAVE_REPLICAS, MIGRATOR_CREATES_NO_CONTROLLER, TOOLS_CHECK_TYPES
-from kwalk.model.language import Actor, action, choice, flag, require, state
+from kwalk.model.kafka.server.versions import (
+    ADDED_REASSIGNMENTS_ARE_NOTICED,
+    ADDED_REASSIGNMENTS_STAY,
+    LISTS_HAVE_REPLICAS,
+    MIGRATOR_CREATES_NO_CONTROLLER,
+    TOOLS_CHECK_TYPES,
+)
+from kwalk.model.language import Actor, Bound, action, choice, flag, require, state
 
 OPERATOR = Actor("operator", system=False)
 FAULT = Actor("fault", system=False)
 CONTROLLER = Actor("controller")
+ADDITIONS = Bound("additions", "1 if a reassignment may be added to a list that is there", default=0)
 
 
 class AskedList(Enum):
@@ -34,6 +41,8 @@ class ToolsAndController:
         is_blocked: whether /controller is there without a broker, and stays.
         cannot_begin: whether a broker that was elected has failed to read what is in ZooKeeper.
         has_no_replica: whether the partition was reassigned to no broker.
+        is_begun: whether the controller has read the list, and reassigns what it had.
+        lacks_more: whether a tool has added a partition since, which the controller does not know.
     """
 
     has_controller: bool = flag()
@@ -41,6 +50,8 @@ class ToolsAndController:
     written: AskedList = choice(AskedList)
     cannot_begin: bool = flag()
     has_no_replica: bool = flag()
+    is_begun: bool = flag(when=ADDITIONS)
+    lacks_more: bool = flag(when=ADDITIONS)
 
 
 @action(by=FAULT, description="ends the session of the controller", source="ZooKeeper: ephemeral znodes")
@@ -56,6 +67,8 @@ def elect_beside_tools(tools: ToolsAndController) -> None:
     require(not tools.has_controller and not tools.is_blocked)
     tools.cannot_begin = tools.written is AskedList.OTHER_TYPES
     tools.has_controller = not tools.cannot_begin
+    if ADDITIONS > 0 and tools.written is not AskedList.NOTHING:
+        tools.is_begun = tools.lacks_more = False
 
 
 @action(by=OPERATOR, description="sets ACLs of znodes", source="ZkSecurityMigrator.run: makeSurePersistentPathExists")
@@ -79,9 +92,31 @@ def write_other_types(tools: ToolsAndController) -> None:
     tools.written = AskedList.OTHER_TYPES
 
 
+@action(by=CONTROLLER, description="begins a reassignment", source="KafkaController.processZkPartitionReassignment")
+def begin_as_written(tools: ToolsAndController) -> None:
+    """It reads the list, and its replicas copy the partition."""
+    require(ADDITIONS > 0 and tools.has_controller and not tools.is_begun)
+    require(tools.written in (AskedList.LIST, AskedList.EMPTY_LIST))
+    tools.is_begun = True
+
+
+@action(by=OPERATOR, description="adds a partition to the list", source="ZooKeeper: setData, as tools of others do")
+def add_to_list(tools: ToolsAndController) -> None:
+    """Since 1.1 the controller watches that the list is created, and not that it changes."""
+    require(ADDITIONS > 0 and tools.is_begun and not tools.lacks_more and tools.has_controller)
+    tools.lacks_more = not ADDED_REASSIGNMENTS_ARE_NOTICED
+
+
 @action(by=CONTROLLER, description="reassigns the partition", source="KafkaController.onPartitionReassignment")
 def reassign_as_written(tools: ToolsAndController) -> None:
-    """It has the replicas of the list then."""
+    """It has the replicas of the list then.
+
+    Since 2.4 the controller leaves in the list what it does not know. The list stays with it, and it is only read
+    anew by another controller (KAFKA-9478).
+    """
     require(tools.has_controller and tools.written in (AskedList.LIST, AskedList.EMPTY_LIST))
+    require(ADDITIONS == 0 or (tools.is_begun and not (tools.lacks_more and ADDED_REASSIGNMENTS_STAY)))
     tools.has_no_replica = tools.written is AskedList.EMPTY_LIST
     tools.written = AskedList.NOTHING
+    if ADDITIONS > 0:
+        tools.is_begun = False

@@ -5,7 +5,7 @@ or another compressor than that of the producer.
 
 What the model leaves out, and why its story loses nothing by it:
 
-* Records, and which of them are kept: a batch has the size of what is kept of it.
+* Records, and which of them are kept: a batch has the size of what is kept of it. Later ones have later timestamps.
 * Buffers that grow to the size of a batch, which `log_cleaner` has.
 * How much of a batch is written before the buffer ends: here all that there is room for. Kafka 0.10.2 can leave some
   room, in which later batches may be.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import BATCH_BYTES, LOG_CLEANER, OFFSETS, PRODUCER, Size
-from kwalk.model.kafka.storage.versions import GROWN_BATCHES
+from kwalk.model.kafka.storage.versions import CLEANED_TIMES_HAVE_THEIR_OFFSET, GROWN_BATCHES
 from kwalk.model.language import Bound, Fifo, action, fifo, flag, number, require, state, value
 
 BUFFER_BYTES = Bound("buffer_bytes", "the size of each of the two buffers (log.cleaner.io.buffer.size)", minimum=1)
@@ -72,6 +72,8 @@ def clean_chunk(log: BufferedCleaning) -> None:
 
     Up to 0.10.1 that was an exception. In 0.10.2 the batch went on in a buffer that was thrown away; an exception comes
     only where the part is the first of its chunk, or what follows has no room.
+
+    In 0.10.1.0 the offset in the time index is that of the last batch: none, an exception in any entry but the first.
     """
     require(log.read < len(log.batches) and not log.is_cleaner_dead)
     first = log.read
@@ -91,7 +93,10 @@ def clean_chunk(log: BufferedCleaning) -> None:
                 log.written.push(KeptBatch(number=at, is_part=is_part))
             used = min(used + batch.kept, BUFFER_BYTES)
             is_open = not (is_outgrown and GROWN_BATCHES == "are written")
-    if is_dead:
+    keeps_some = any(first <= batch.number for batch in log.written)
+    has_entry = any(batch.number < first for batch in log.written)
+    lacks_last = log.batches[log.read - 1].kept == 0
+    if is_dead or (keeps_some and has_entry and lacks_last and not CLEANED_TIMES_HAVE_THEIR_OFFSET):
         log.is_cleaner_dead = True
         log.read = 0
         log.written.clear()

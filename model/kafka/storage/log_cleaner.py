@@ -37,6 +37,7 @@ from kwalk.model.kafka.storage.versions import (
     EMPTY_SEGMENTS_ARE_MERGED,
     GAPS_ARE_PASSED,
     GROUPS_BY_LAST_OFFSET,
+    LAST_BATCHES_OF_ROUNDS_ARE_KEPT,
     SWAP_REPLACES_ITS_OWN,
     TOMBSTONES_BY_FILE_TIME,
     TOMBSTONES_HAVE_A_HORIZON,
@@ -268,10 +269,12 @@ def last_offset(log: PartitionLog, slot: int) -> int:
 def is_retained(log: PartitionLog, segment: LogSegment, batch: Batch) -> bool:
     """Whether a record is kept: the last one of its key up to where the log is cleaned, and no tombstone that is due.
 
-    Behind that, which may be within a segment, all are.
+    Behind that, which may be within a segment, all are. KAFKA-17076 keeps the last batch, without its record.
     Kafka: Cleaner.shouldRetainRecord, Cleaner.buildOffsetMap.
     """
     if batch.last_offset >= log.cleaning_to:
+        return True
+    if LAST_BATCHES_OF_ROUNDS_ARE_KEPT and batch.last_offset == log.cleaning_to - 1:
         return True
     is_last = all(
         other.key != batch.key or other.last_offset <= batch.last_offset or not is_mapped(log, other)

@@ -7,7 +7,7 @@ flush of the log may be at work, which knows the folder that the log had. The br
 What the model leaves out, and why its stories lose nothing by it:
 
 * A log has one segment with a log file and a time index; the files of all its segments are deleted in one step.
-* Flushes are shorter than file.delete.delay.ms.
+* Flushes are shorter than file.delete.delay.ms, but for one story.
 * Records: a log that is created again begins at the same offset, so that its files have the same names.
 """
 
@@ -17,12 +17,14 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG, OPERATOR
 from kwalk.model.kafka.storage.versions import (
+    CLOSED_FILES_MAY_BE_GONE,
     DELETION_WAITS_FOR_FLUSHES,
     EMPTY_FOLDERS_ARE_LOADED,
     FLUSHES_OUTLIVE_THEIR_FOLDER,
     FOLDERS_ARE_FLUSHED,
     FUTURE_LOGS_ARE_LOCKED,
     FUTURE_LOGS_ARE_LOOKED_FOR,
+    GONE_FILES_ARE_PASSED_OVER,
     INDEXES_FOLLOW_THEIR_FOLDER,
     LONG_NAMES_ARE_CUT,
     MOVED_FILES_ARE_FOUND,
@@ -39,6 +41,8 @@ PERIODS = Bound("periods", "1 if the topic has a period in its name", default=0)
 LONG_NAMES = Bound("long_names", "1 if the topic's name leaves no room for what a deletion adds", default=0)
 DISK_FAILURES = Bound("disk_failures", "how often the broker's other log directory fails", default=0)
 MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", default=0)
+LONG_FLUSHES = Bound("long_flushes", "1 if a flush may last longer than file.delete.delay.ms", default=0)
+LATE_REMOVALS = Bound("late_removals", "1 if retention may remove a segment of the deleted log", default=0)
 CONTROLLER = Actor("controller", system=False)
 
 
@@ -58,6 +62,15 @@ class FlushPhase(Enum):
     FOLDER = "flushes the folder"
 
 
+class LateFiles(Enum):
+    """Where the files are of a segment that retention has removed from the deleted log."""
+
+    NONE = "there are none"
+    IN_THE_FOLDER = "in the folder"
+    LISTED = "in the folder, which is listed"
+    GONE = "they are listed, and gone"
+
+
 @state
 class PartitionFolder:
     """The folder of a partition, and the folder of its earlier log that is being deleted.
@@ -68,7 +81,8 @@ class PartitionFolder:
 
     A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`. The
     broker's other directory is offline after `disk_failures`; then a deletion may be `refused`. A request for a
-    move that `looks_for_future` log of an earlier one may fail (`move_failed`).
+    move that `looks_for_future` log of an earlier one may fail (`move_failed`). Retention may remove a segment of the
+    deleted log, whose files are `late`.
     """
 
     is_there: bool = flag()
@@ -91,6 +105,7 @@ class PartitionFolder:
     refused: bool = flag(when=DISK_FAILURES)
     looks_for_future: bool = flag(when=MOVE_REQUESTS)
     move_failed: bool = flag(when=MOVE_REQUESTS)
+    late: LateFiles = choice(LateFiles, when=LATE_REMOVALS)
 
 
 def is_used(folder: PartitionFolder) -> bool:
@@ -181,15 +196,45 @@ def delete_log(folder: PartitionFolder) -> None:
 def delete_files(folder: PartitionFolder) -> None:
     """Until KAFKA-5752 time indexes did not know their new folder: the file of that name went which a new log has."""
     require(is_used(folder) and folder.deleted is DeletedFolder.WHOLE)
-    require(not folder.of_the_deleted or not DELETION_WAITS_FOR_FLUSHES)
+    require(not folder.of_the_deleted or not DELETION_WAITS_FOR_FLUSHES or LONG_FLUSHES > 0)
     folder.deleted = DeletedFolder.WITHOUT_SEGMENTS
     folder.lacks_its_time_index = folder.is_there and not INDEXES_FOLLOW_THEIR_FOLDER
 
 
-@action(by=LOG, description="deletes the folder of the deleted log", source="Log.delete")
+@action(by=LOG, description="removes a segment of the deleted log", source="LogManager.cleanupLogs: deleteOldSegments")
+def remove_late(folder: PartitionFolder) -> None:
+    """Retention has the log on its list; the files are deleted after a delay, as those of the log."""
+    require(LATE_REMOVALS > 0 and is_used(folder) and folder.deleted is DeletedFolder.WHOLE)
+    require(folder.late is LateFiles.NONE)
+    folder.late = LateFiles.IN_THE_FOLDER
+
+
+@action(by=LOG, description="lists the files in the folder of the deleted log", source="Utils.delete: walkFileTree")
+def list_folder(folder: PartitionFolder) -> None:
+    """What is left is the files of a segment that retention has removed."""
+    require(LATE_REMOVALS > 0 and is_used(folder) and folder.deleted is DeletedFolder.WITHOUT_SEGMENTS)
+    require(folder.late is LateFiles.IN_THE_FOLDER)
+    folder.late = LateFiles.LISTED
+
+
+@action(by=LOG, description="deletes the files of a segment of the deleted log", source="LogSegment.deleteIfExists")
+def delete_late(folder: PartitionFolder) -> None:
+    """Another thread than the one that deletes the log."""
+    require(LATE_REMOVALS > 0 and is_used(folder))
+    require(folder.late is LateFiles.IN_THE_FOLDER or folder.late is LateFiles.LISTED)
+    folder.late = LateFiles.GONE if folder.late is LateFiles.LISTED else LateFiles.NONE
+
+
+@action(by=LOG, description="deletes the folder of the deleted log", source="Log.delete; Utils.delete")
 def delete_folder(folder: PartitionFolder) -> None:
-    """Nothing is left of it."""
+    """Nothing is left of it. From 1.0 to 3.8 a listed file that is gone took its directory offline (KAFKA-13403)."""
     require(is_used(folder) and folder.deleted is DeletedFolder.WITHOUT_SEGMENTS)
+    if LATE_REMOVALS > 0:
+        require(folder.late is not LateFiles.IN_THE_FOLDER)
+        if folder.late is LateFiles.GONE and not GONE_FILES_ARE_PASSED_OVER:
+            folder.is_offline = True
+            return
+        folder.late = LateFiles.NONE
     folder.deleted = DeletedFolder.NONE
 
 
@@ -203,9 +248,13 @@ def begin_flush(folder: PartitionFolder) -> None:
 
 @action(by=LOG, description="flushes the files of the log", source="Log.flush; LogSegment.flush")
 def flush_files(folder: PartitionFolder) -> None:
-    """In 1.0 the files of a deleted log were closed at once, which takes the log directory offline (KAFKA-6624)."""
+    """In 1.0 the files of a deleted log were closed at once, which takes the log directory offline (KAFKA-6624).
+
+    So do files that were closed after file.delete.delay.ms, while many flushes wait for a thread (KAFKA-19571).
+    """
     require(is_used(folder) and folder.flush is FlushPhase.FILES)
-    folder.is_offline = folder.of_the_deleted and not DELETION_WAITS_FOR_FLUSHES
+    is_late = LONG_FLUSHES > 0 and folder.deleted is not DeletedFolder.WHOLE and not CLOSED_FILES_MAY_BE_GONE
+    folder.is_offline = folder.of_the_deleted and (not DELETION_WAITS_FOR_FLUSHES or is_late)
     folder.flush = FlushPhase.FOLDER if FOLDERS_ARE_FLUSHED and not folder.is_offline else FlushPhase.NONE
     folder.of_the_deleted = folder.of_the_deleted and folder.flush is FlushPhase.FOLDER
 
@@ -227,11 +276,13 @@ def fail_other_disk(folder: PartitionFolder) -> None:
 
 @action(by=FAULT, description="crashes")
 def crash(folder: PartitionFolder) -> None:
-    """The files stay as they are."""
+    """The files stay as they are; the next start deletes those of removed segments."""
     require(is_used(folder) and folder.folder_crashes < FOLDER_CRASHES)
     folder.folder_crashes += 1
     folder.is_up = False
     folder.flush, folder.of_the_deleted = FlushPhase.NONE, False
+    if LATE_REMOVALS > 0:
+        folder.late = LateFiles.NONE
 
 
 @action(by=LOG, description="starts, and loads all folders", source="LogManager.loadLogs; Log.loadSegments")

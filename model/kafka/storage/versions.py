@@ -633,6 +633,23 @@ FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
     source="KAFKA-15391 (3.5.2, 3.6.0)",
     trials=(Trial("log-deletion", ("directory_outlives_a_deletion",), variant="3.5.1"),),
 )
+GONE_FILES_ARE_PASSED_OVER = version_flag(
+    "gone_files_are_passed_over",
+    "KAFKA-13403 (3.9.0): the deletion of a log's folder passes over a file that another thread has deleted meanwhile; "
+    "from 1.0 on that took the log directory offline",
+    {"1.0.0": False, "3.9.0": True},
+    before=True,
+    closes="a deletion beside the removal of a segment takes no log directory offline",
+    source="KAFKA-13403 (3.9.0): Utils.delete",
+    trials=(Trial("log-deletion-amid-retention", ("directory_outlives_a_deletion",), variant="3.7.0"),),
+)
+CLOSED_FILES_MAY_BE_GONE = candidate(
+    "closed_files_may_be_gone",
+    "KAFKA-19571, of a release after 3.9: the flush of a segment passes over files that are closed and gone",
+    closes="a deletion amid a flush that waits for a thread takes no log directory offline",
+    source="KAFKA-19571 (after 3.9): LogSegment.flush",
+    trials=(Trial("log-deletion-amid-a-long-flush", ("directory_outlives_a_deletion",), variant="3.9.0"),),
+)
 MOVED_FILES_ARE_FOUND = version_flag(
     "moved_files_are_found",
     "KAFKA-16424 (3.8.0): files that were to be deleted before a future log replaced the current one are deleted where "
@@ -1507,6 +1524,51 @@ MOVES_CARRY_EPOCHS = candidate(
     trials=(Trial("leader-epochs-moved-log", ("follower_is_answered",), variant="3.9.0"),),
 )
 
+CLEANED_TIMES_HAVE_THEIR_OFFSET = version_flag(
+    "cleaned_times_have_their_offset",
+    "KAFKA-4497 (0.10.1.1): the time index of a cleaned segment has the offset of the largest timestamp; in 0.10.1.0 "
+    "that of the last compressed set, or -1, at which the cleaner stops",
+    {"0.10.1.0": False, "0.10.1.1": True},
+    before=True,
+    closes="the cleaner does not stop at sets of which nothing is kept",
+    source="KAFKA-4497 (0.10.1.1): Cleaner.cleanInto",
+    trials=(
+        Trial("log-grown-batches", ("cleaner_stops_at_grown_batches_only",), variant="0.10.1", bounds={"offsets": 4}),
+    ),
+)
+REMOTE_STARTS_ARE_CHECKPOINTED = version_flag(
+    "remote_starts_are_checkpointed",
+    "KAFKA-16146 (3.8.0): the start offset of a log with a remote part is in a checkpoint",
+    {"3.8.0": True},
+    closes="the start offset of a log with a remote part stays where it is",
+    source="KAFKA-16146 (3.8.0): LogManager.checkpointLogStartOffsetsInDir",
+    trials=(Trial("log-tiered", ("start_of_a_tiered_log_stays",), variant="3.7.0"),),
+)
+START_OFFSETS_FREE_SEGMENTS = version_flag(
+    "start_offsets_free_segments",
+    "PR-14905 (3.7.0): a segment before the start offset is deleted, though it was not copied to the remote store",
+    {"3.7.0": True},
+    closes="segments of deleted records go",
+    source="PR-14905 (3.7.0): UnifiedLog.deletableSegments",
+    trials=(Trial("log-tiered", ("deleted_segment_goes",), variant="3.6.0"),),
+)
+OLD_ACTIVE_SEGMENTS_ROLL = version_flag(
+    "old_active_segments_roll",
+    "KAFKA-15047 (3.7.0): an active segment that is old is closed, so that it is copied, and deleted",
+    {"3.7.0": True},
+    closes="old records of a log with a remote part go",
+    source="KAFKA-15047 (3.7.0): UnifiedLog.deletableSegments",
+    trials=(Trial("log-tiered", ("old_record_goes",), variant="3.6.0", flags={"start_offsets_free_segments": True}),),
+)
+LAST_BATCHES_OF_ROUNDS_ARE_KEPT = candidate(
+    "last_batches_of_rounds_are_kept",
+    "KAFKA-17076 (4.0.0): a cleaning keeps the last batch of what it cleans, if empty; in all releases before, a log "
+    "could end above its last batch",
+    closes="a copy of a compacted log ends where the log ends",
+    source="KAFKA-17076 (4.0.0): Cleaner.cleanInto",
+    trials=(Trial("log-last-tombstone", ("copy_ends_with_the_log",), variant="3.9.0"),),
+)
+
 MARKS_GO_WITH_THEIR_LOG = candidate(
     "marks_go_with_their_log",
     "a deletion forgets that the log was uncleanable",
@@ -1548,6 +1610,8 @@ FUTURE_TIMESTAMPS_ARE_REFUSED = candidate(
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 FOLDER_VARIANTS = VARIANTS | {"3.5.1": FLAGS.variant_of("3.5.1")}
 """With a release that flushes folders, and takes a missing one for an error (KAFKA-15391)."""
+TIERED_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.6.0", "3.7.0")}
+"""Those that can have a part of a log in a remote store (KIP-405)."""
 FETCH_VARIANTS = VARIANTS | {"2.8.0": FLAGS.variant_of("2.8.0")}
 """With the first release whose followers truncate by what a fetch answers (KAFKA-12996, KAFKA-13207)."""
 BATCH_VARIANTS = VARIANTS | {"2.1.0": FLAGS.variant_of("2.1.0")}
