@@ -51,7 +51,7 @@ STATES = re.compile(
     "leader"
 )
 STATE = re.compile(r"a leader_epoch of (\d+) or more, and broker (\d+) as leader")
-REPLICAS = re.compile(r"((?:that|those) of \S+-\d+.*?), and the replicas ([\d, and]+)")
+REPLICAS = re.compile(r"((?:that|those) of \S+-\d+.*?), and the replicas ([\d, and]*\d)")
 NUMBER = re.compile(r"\d+")
 ORDER = re.compile(r"start broker (\d+) before")
 LEADER_ONLY = re.compile(r"write the state of \S+-(\d+) with broker (\d+) as leader")

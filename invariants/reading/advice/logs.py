@@ -141,9 +141,8 @@ class LogAdvice(Facts):
             "if a disk was attached to another broker, stop the brokers, and attach each disk to its own, and inspect "
             "again: logs that they have made meanwhile are then stray"
         )
-        written = (
-            f"{states_text(wanted)}, and {hosts} as replicas in its topic's znode" for hosts, wanted in states.items()
-        )
+        among = "in the topic's znode"
+        written = (f"{states_text(wanted)}, and the replicas {hosts} {among}" for hosts, wanted in states.items())
         each_state = "this state" if len(found) == 1 else "these states"
         when = f"if ZooKeeper was restored from a backup, write {each_state} while the brokers are stopped"
         yield f"{when}: {'; '.join(written)}"
