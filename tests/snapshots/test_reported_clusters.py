@@ -356,8 +356,8 @@ def test_records_that_no_replica_has_are_kept_where_they_are() -> None:
     """The replicas have begun empty logs; a replica that got the old log would truncate it."""
     text = ways_out("disks-of-two-brokers-swapped")["records-on-no-replica"]
     assert text.startswith("keep clicks-0 on broker 2 and audit-0 on broker 1: do not write to the topic, delete it")
-    wanted = "that of clicks-0 with a leader_epoch of 18 or more, and broker 2 as leader and only ISR member, and 2 as "
-    assert f"{wanted}replicas in its topic's znode" in text
+    wanted = "that of clicks-0 with a leader_epoch of 18 or more, and broker 2 as leader and only ISR member, and the "
+    assert f"{wanted}replicas 2 in the topic's znode" in text
     found = ways_out("restored-before-a-reassignment")
     for name in ("no-live-isr", "broker-down"):
         assert "but first see to orders-0, whose records are on brokers that are no replicas" in found[name]
