@@ -1242,7 +1242,8 @@ ISR_BY_HAND = evolve(
     later="when the leader stops, the ISR in ZooKeeper decides: a replica that a hand wrote into it leads, whatever it "
     "lacks, and none leads that a hand has taken out",
     log="none: kafka-topics.sh --describe shows another ISR than the state znode",
-    cause="the state znode was written by hand",
+    cause="the state znode was written by hand; or inter.broker.protocol.version is below 2.7, and the leader has just "
+    "changed the ISR: brokers learn of it up to a minute later",
 )
 REPLICA_HAS_NO_LOG = FindingKind(
     "replica-has-no-log",

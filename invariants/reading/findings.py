@@ -632,7 +632,8 @@ class Findings:
                 yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
         elif isr := isr_before_hand(self.capture, place.topic, place.partition):
             answer = f"brokers answer with ISR {listed([str(b) for b in isr])}"
-            yield self._observed(kinds.ISR_BY_HAND, place, f"{_isr(place)}; {answer}")
+            found = self._observed(kinds.ISR_BY_HAND, place, f"{_isr(place)}; {answer}")
+            yield evolve(found, certain=False)  # nothing shows inter.broker.protocol.version
         elif not unserved and self._is_unknown(place):
             yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
         elif not unserved and place.partition in place.topic.states:

@@ -98,6 +98,10 @@ def test_an_isr_that_a_hand_wrote_is_found_by_what_brokers_answer(isr: list[int]
     assert ("isr-written-by-hand" in ways) is is_found and "catching-up" not in ways
     wanted = "that of orders-0 with a leader_epoch of 15 or more, and broker 1 as leader and only ISR member"
     assert not is_found or wanted in ways["isr-written-by-hand"]
+    again = (
+        "take another snapshot after a minute"  # with inter.broker.protocol.version below 2.7 brokers learn it later
+    )
+    assert not is_found or ways["isr-written-by-hand"].startswith(again)
 
 
 def test_an_isr_of_which_brokers_hear_later_is_not_one_that_a_hand_wrote() -> None:

@@ -330,8 +330,9 @@ class ElectionAdvice(Facts):
             leader = leader_before_hand(self.capture, topic, number) or topic.states[number].leader
             wanted.append((one.subject, topic.states[number].leader_epoch + EPOCHS_ABOVE, f"broker {leader}"))
         which = each(wanted, "this state", "these states")
-        way_out = f"write {which}, at the version that was read: {states_text(wanted)}; then fail the controller over"
-        return evolve(kind, way_out=way_out)
+        again = "take another snapshot after a minute; if it is still so, " * (kind is kinds.ISR_BY_HAND)
+        written = f"write {which}, at the version that was read: {states_text(wanted)}; then fail the controller over"
+        return evolve(kind, way_out=again + written)
 
     def _inside(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind that restarts leaders, without those that are no replicas: none could lead after them."""
