@@ -10,7 +10,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 @always(
     symptom="a consumer ends with KafkaException: Unexpected error in heartbeat response, after its coordinator has "
     "moved there and back",
-    log="[KafkaApi-…] Error when handling request …, with java.util.NoSuchElementException: key not found: …",
+    log="Error when handling request … (java.util.NoSuchElementException: key not found)",
 )
 def heartbeat_is_answered(member: WatchedMember) -> bool:
     """A heartbeat of a member of the group is answered without an error."""

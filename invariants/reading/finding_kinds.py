@@ -1204,11 +1204,11 @@ NOT_COMPACTED = FindingKind(
     later="the brokers' retention (log.retention.hours, 7 days by default) deletes whole segments: offsets that groups "
     "committed before, so that they begin where auto.offset.reset says, or states of transactional ids",
     way_out="",
-    log="server.log, INFO: [UnifiedLog partition=…, dir=…] Deleting segment … due to log retention time …ms breach "
-    "based on the largest record timestamp in the segment",
+    log="server.log, INFO: Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms "
+    "breach)",
     cause="ZooKeeper was restored without /config/topics, the topic was created by hand or by a tool, or its "
     "configuration was changed",
-    grep=("grep -E '(consumer_offsets|transaction_state).*retention time [0-9]+ms breach' logs/server.log*",),
+    grep=("grep 'retention time .*ms breach' logs/server.log*",),
 )
 LEADER_BY_HAND = FindingKind(
     "leader-written-by-hand",
@@ -1321,7 +1321,6 @@ UNDER_ANOTHER_ID = FindingKind(
     later="it stays so for as long as the follower asks the same leader for the other log",
     way_out="see to the topic id of the partition of the other log",
     log="server.log of the follower, every second: Received UNKNOWN_TOPIC_ID from the leader for partition …",
-    grep=("grep 'Received UNKNOWN_TOPIC_ID from the leader' logs/server.log*",),
     cause="a fetch names a topic once for partitions in a row, with the id of the first one's log (3.1 and later)",
 )
 REASSIGNMENT = FindingKind(

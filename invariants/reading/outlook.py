@@ -183,6 +183,7 @@ NOT_SEARCHED = frozenset(
         DELETION_PENDING,
         DELETION_WAITS,
         FOREIGN_ISR,
+        ISR_BY_HAND,
         OFFLINE_LOG,
         OFFLINE_REPLICA,
         STATE_IS_LOST,

@@ -45,6 +45,7 @@ INFO [Controller id=1] Newly added brokers: 3, deleted brokers: , bounced broker
 java.lang.IllegalStateException: Duplicate log directories for t-0 are found in both /a/t-0 and /b/t-0. It is likely \
 because log directory failure happened while broker was replacing current replica with future replica.
 INFO [Controller id=1] Starting topic deletion for topics orders (kafka.controller.KafkaController)
+ERROR Error while reading checkpoint file /kafka/replication-offset-checkpoint (kafka.server.LogDirFailureChannel)
 ERROR Error while reading partition metadata file /kafka/t-0/partition.metadata (kafka.server.LogDirFailureChannel)
 Configured broker.id 2 doesn't match stored broker.id Some(1) in meta.properties.
 java.lang.RuntimeException: Invalid cluster.id in: /kafka/meta.properties. Expected a, but read b

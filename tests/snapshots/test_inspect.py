@@ -496,6 +496,8 @@ def disk_is_of_another_cluster(capture: Capture) -> None:
 
 def checkpoint_is_garbled(capture: Capture) -> None:
     """Round 1100 of recover-random-damages: the log directory of a broker went offline as it started."""
+    leads(capture, 1, 0, [1, 2])
+    leads(capture, 2, 1, [1, 2])
     stop(capture, 3)
     root = {"path": "/b", "broker_id": 3, "cluster_id": None, "offline": None}
     capture["brokers"]["3"]["log_dirs"] = [{**root, "garbled": ["replication-offset-checkpoint"]}]
@@ -602,7 +604,10 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     fetches_are_refused_and_logs_not_read: {"fetch-by-id-refused-not-read": ["t-0", "t-1"]},
     isr_is_down: {"no-live-isr": ["t-0"], "broker-down": ["broker 3"]},
     fetch_is_refused: {"fetch-by-id-refused": ["t-0", "t-1"]},
-    fetch_is_refused_mixed: {"fetch-by-id-refused-mixed-topic-ids": ["t-0"]},
+    fetch_is_refused_mixed: {
+        "fetch-by-id-refused-mixed-topic-ids": ["t-0"],
+        "fetched-under-another-topic-id": ["t-1", "t-1"],
+    },
     replica_refuses: {"replica-refuses": ["t-0"], "topic-ids-mixed": ["t-0"]},
     isr_member_refuses: {"isr-member-refuses": ["t-1"], "fetched-under-another-topic-id": ["t-0"]},
     log_of_an_earlier_topic: {"isr-member-is-ahead-of-its-leader": ["t-0"]},
@@ -698,7 +703,7 @@ def settled(capture: Capture) -> None:
             if znode is None:
                 del known[partition]
             else:
-                known[partition].update(leader=znode["leader"], leader_epoch=znode["leader_epoch"])
+                known[partition].update({field: znode[field] for field in ("leader", "leader_epoch", "isr")})
 
 
 def damaged_by(damage: Callable[[Capture], None]) -> bytes:
