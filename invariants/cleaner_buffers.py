@@ -33,7 +33,7 @@ def cleaner_outlives_grown_batches(log: BufferedCleaning) -> bool:
 @step(
     symptom="disk space: no compacted log of the broker is cleaned any more: nothing is left of the last set "
     "that the cleaner has read",
-    log="[kafka-log-cleaner-thread-…]: Error due to … (InvalidOffsetException: Attempt to append an offset (-1) to slot)",
+    log="[kafka-log-cleaner-thread-…]: Error due to … (Attempt to append an offset (-1) to slot)",
 )
 def cleaner_stops_at_grown_batches_only(before: BufferedCleaning, after: BufferedCleaning) -> bool:
     """Batches that have room, or of which nothing is kept, do not end the cleaner's thread."""
