@@ -458,7 +458,9 @@ def lineages_of(
     unseen: Collection[int] = (),
     failed: Collection[int] = (),
 ) -> Lineages:
-    """Return the lineages of a partition's logs; one that was not seen is taken for the partition's (`_fitting`).
+    """Return the lineages of a partition's logs.
+
+    A log that was not seen is the partition's if its broker is in the ISR, or its disk has failed; else of any topic.
 
     Args:
         capture: The capture.
@@ -486,9 +488,8 @@ def lineages_of(
         if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
-    fitting = _fitting(topic, logs, isr, assumed)
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
-    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, fitting)]
+    related += [pair for pair in unknown if _is_taken_for_related(*pair, logs, {*isr, *failed}, assumed)]
     groups = _groups(tuple(logs), related, apart, next_leader(capture, topic, partition))
     numbers = {b: number for number, group in enumerate(groups) for b in group}
     unrelated = {frozenset((numbers[a], numbers[b])): fact for (a, b), fact in apart.items()}
@@ -497,15 +498,6 @@ def lineages_of(
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
     return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
-
-
-def _fitting(topic: Topic, logs: Mapping[int, Directory], isr: Collection[int], assumed: Collection[int]) -> set[int]:
-    """Return the brokers whose logs were not seen and are taken for the partition's, as each plan says.
-
-    Where these have another topic id than ZooKeeper, a log outside of the ISR may have either.
-    """
-    ids = {log.topic_id for b, log in logs.items() if b in isr}
-    return {*assumed} if ids <= {None, topic.topic_id} else {*assumed} & {*isr}
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
@@ -528,12 +520,10 @@ def _is_taken_for_related(
 ) -> bool:
     """Whether two logs of which nothing shows a difference are taken for copies of one another.
 
-    So are two ISR members of which one was not seen, one outside of the ISR that was not seen and an ISR member, and
-    logs without ids that are both in the ISR or both outside.
+    So are two ISR members of which one was not seen, and logs without ids that are both in the ISR or both outside.
     """
     if a in unseen or b in unseen:
-        outside = {a, b} - {*isr}
-        return len(outside) < 2 and outside <= {*unseen}
+        return a in isr and b in isr
     return logs[a].topic_id is None and logs[b].topic_id is None and (a in isr) == (b in isr)
 
 
