@@ -52,6 +52,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
+    is_led_from_outside,
     later_than_deletion,
     listed,
     lost_state,
@@ -669,7 +670,9 @@ class Findings:
         if self._is_led_by_another(place):
             spared = OF_LEADERS if _has_no_leader(place) else {"partition_servable"}
             broken = {name: found for name, found in broken.items() if name not in spared}
-        if kinds.NO_LIVE_ISR.properties[0] in broken and not self._is_led_from_outside(place):
+        if kinds.NO_LIVE_ISR.properties[0] in broken and not is_led_from_outside(
+            self.capture, place.topic, place.partition
+        ):
             yield self._without_leader(place)
             return True
         bare = members_without_log(self.capture, place.topic, place.partition)
@@ -766,12 +769,6 @@ class Findings:
             return "; it has taken up no leader epoch since it started"
         role = "leads" if found.leads else "follows"
         return f"; in memory it {role} at leader epoch {found.leader_epoch}, ZooKeeper has {state.leader_epoch}"
-
-    def _is_led_from_outside(self, place: _Place) -> bool:
-        """Whether a broker says that it leads, and the ISR, of which no member runs, lacks it: clients are served."""
-        state = place.topic.states.get(place.partition)
-        leader = None if state is None or not _leads_from_outside(place) else state.leader
-        return leader is not None and self.capture.brokers[leader].leads(place.topic.name, place.partition)
 
     def _may_lead_on(self, place: _Place) -> bool:
         """Whether a leader that refuses the topic may lead the log of an earlier one at the same leader epoch.

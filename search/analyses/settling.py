@@ -50,7 +50,8 @@ _WORKSPACES: WeakValueDictionary[int, StateWorkspace] = WeakValueDictionary()
 def _transitions(model: Model) -> Hashable:
     """Return what the transitions of a model are made of: neither labels, initial states nor properties."""
     scenario, binding = model.scenario, model.binding
-    return scenario.state, scenario.actions, frozenset(binding.bounds.items()), frozenset(binding.flags.items())
+    parts = scenario.state, scenario.actions, scenario.constraints
+    return *parts, frozenset(binding.bounds.items()), frozenset(binding.flags.items())
 
 
 def _kernel(model: Model) -> Kernel:

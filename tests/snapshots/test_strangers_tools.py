@@ -207,6 +207,15 @@ def test_a_leader_outside_the_isr_is_written_into_its_state_and_not_stopped() ->
     assert "write-states-of-leaders" in names(problem(snapshot))
 
 
+def test_a_leader_outside_the_isr_is_not_written_where_a_member_may_have_more() -> None:
+    """The member would truncate what it has more: the logs are compared first."""
+    snapshot = alone("3.4.1")
+    state(snapshot)["isr"] = [2]
+    for number, size in {"1": 7000, "2": 9000}.items():
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"]) | {"files": {f"{0:020}.log": size}}
+    assert ways_out(snapshot)["leader-outside-isr"].startswith("compare the ends of the logs")
+
+
 def test_an_id_is_written_before_the_state_of_a_leader_outside_the_isr() -> None:
     """With the state the leader epoch rises, and the replicas refuse the other id then; neither waits for the other."""
     snapshot = alone("3.4.1")

@@ -57,14 +57,21 @@ class ElectionAdvice(Facts):
         return {kinds.EMPTY_ISR: self._of_empty_isr, kinds.LEADER_OUTSIDE_ISR: self._of_leader_outside}
 
     def _written(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
-        """Return a kind whose way out writes states, and stops no broker."""
-        return evolve(kind, acts=Act.FAIL_OVER) if kind.way_out != kinds.LEADER_OUTSIDE_ISR.way_out else kind
+        """Return a kind whose way out writes states; it stops those leaders only whose states it does not write."""
+        general = kinds.LEADER_OUTSIDE_ISR.way_out
+        if kind.way_out == general:
+            return kind
+        return evolve(kind, acts=Act.FAIL_OVER | kind.acts * (general in kind.way_out))
 
     def _of_leader_outside(self, one: Observation) -> str:
-        """Return what to do about a leader that is not in the ISR: nothing is lost if the state names it."""
+        """Return what to do about a leader that is not in the ISR: the state names it, if no other log ends later.
+
+        The others would truncate what they have more.
+        """
         topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
         leader = topic.states[number].leader
-        if leader is None or not self.capture.shows(leader, topic.name, number):
+        is_last = leader in self.newest(topic, number, topic.partitions.get(number, ()))[0]
+        if leader is None or not is_last or not self.capture.shows(leader, topic.name, number):
             return kinds.LEADER_OUTSIDE_ISR.way_out
         state = state_above_logs(self.capture, topic, number, leader)
         wanted = state_text(state.leader_epoch, f"broker {leader}")

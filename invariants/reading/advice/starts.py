@@ -10,7 +10,7 @@ from kwalk.invariants.reading.advice.facts import LATEST, MOST, RAISED, REASSIGN
 from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_STATES
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, disks_of_others, each, listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, disks_of_others, each, is_led_from_outside, listed
 from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     has_lost_its_end,
@@ -188,7 +188,7 @@ class StartAdvice(Facts):
                 failed = offline_replicas(self.capture, topic, number)
                 removed = topic.moving[number].removing if number in topic.moving else ()
                 live = {m for m in isr if self.capture.brokers[m].alive and m not in failed}
-                if not live and self._is_led_from_outside(topic, number):
+                if not live and is_led_from_outside(self.capture, topic, number):
                     continue
                 is_led = not live <= members_lacking_records(self.capture, topic, number).keys()
                 for b in gone if isr else ():
@@ -214,12 +214,6 @@ class StartAdvice(Facts):
             if refusing := [one.subject for one in self.served_until_epochs_rise()]:
                 yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
         yield from self._losses([*lost.values()])
-
-    def _is_led_from_outside(self, topic: Topic, number: int) -> bool:
-        """Whether a broker says that it leads a partition, and is not in the ISR."""
-        state = topic.states.get(number)
-        leader = None if state is None or state.leader in state.isr else state.leader
-        return leader is not None and self.capture.brokers[leader].leads(topic.name, number)
 
     def _unless_earlier(self, gone: Collection[int]) -> str:
         """Return of which partitions brokers may have earlier records than ISR members, under an id that was erased."""

@@ -679,7 +679,7 @@ def _garbled(capture: Capture, members: Iterable[int]) -> str:
         return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
     unread = [b for b, broker in known.items() if garbled_at_start(broker)]
     does = each(unread, "does", "do")
-    return f"{brokers_in_words(unread)} {does} not read a garbled checkpoint: remove it first" if unread else ""
+    return f"{brokers_in_words(unread)} {does} not read a garbled checkpoint: see to it first" if unread else ""
 
 
 def garbled_at_start(broker: Broker) -> list[tuple[str, str]]:

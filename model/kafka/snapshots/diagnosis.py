@@ -199,6 +199,14 @@ def served_without_state(capture: Capture, topic: Topic, partition: int) -> Capt
     return served_as(capture, topic, partition) if is_without else None
 
 
+def is_led_from_outside(capture: Capture, topic: Topic, partition: int) -> bool:
+    """Whether a broker that runs says that it leads, as the state has it, and the ISR lacks it: clients are served."""
+    state = topic.states.get(partition)
+    leader = None if state is None or not state.isr or state.leader in state.isr else state.leader
+    broker = None if leader is None else capture.brokers[leader]
+    return broker is not None and broker.alive and broker.leads(topic.name, partition)
+
+
 def served_as(capture: Capture, topic: Topic, partition: int) -> CapturedMetadata | None:
     """Return what the broker answers that leads a partition in its own memory; None if none does."""
     for broker in capture.brokers.values():
