@@ -49,7 +49,7 @@ class PartitionFiles:
     Args:
         identity: The text of partition.metadata.
         epochs: The text of leader-epoch-checkpoint.
-        sizes: The sizes of segments in bytes, by their names; None also if they were not looked at.
+        sizes: The sizes of segments in bytes, by their names; None if they were not looked at.
         head: The header of the first batch of the first segment, if that has format 2.
     """
 
@@ -145,7 +145,7 @@ class RootParts:
         return PartitionFiles(
             self.texts.get(f"{name}/{IDENTITY}"),
             self.texts.get(f"{name}/{EPOCHS}"),
-            self.sizes.get(name),
+            self.sizes.get(name, {} if self.sizes else None),  # those of a root are looked at together
             self.heads.get(name),
         )
 

@@ -104,7 +104,8 @@ def _text(path: Path, most: int = SMALL) -> str | None:
 def _partition_files(folder: Path) -> tuple[PartitionFiles, list[str]]:
     """Return what is read in a directory, and the names of what cannot be read."""
     found: dict[str, str | None] = {}
-    sizes, head, unread = dict[str, int](), None, []
+    sizes: dict[str, int] | None = None
+    head, unread = None, list[str]()
     for name in (IDENTITY, EPOCHS):
         try:
             found[name] = _text(folder / name)
@@ -118,7 +119,7 @@ def _partition_files(folder: Path) -> tuple[PartitionFiles, list[str]]:
         pass  # deleted meanwhile
     except OSError:
         unread.append("a segment")
-    return PartitionFiles(found.get(IDENTITY), found.get(EPOCHS), sizes or None, head), unread
+    return PartitionFiles(found.get(IDENTITY), found.get(EPOCHS), sizes, head), unread
 
 
 def _is_segment(entry: os.DirEntry[str]) -> bool:

@@ -783,6 +783,20 @@ REASSIGNMENT_IDLE = FindingKind(
     grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
+REMOVES_ALL = FindingKind(
+    "reassignment-removes-all-replicas",
+    LATENT,
+    "a reassignment removes all replicas of a partition",
+    (),
+    now="nothing while the controller stays",
+    later="it waits for no replica, so that the next controller ends it: brokers delete all logs of the partition",
+    way_out="",
+    story="docs/stories/reassignment.md",
+    log="controller.log, INFO, as the next controller ends it: Leader … for partition … being reassigned, is not in the "
+    "new list of replicas …. Re-electing leader",
+    cause="a tool, or a hand, has written removing_replicas into the topic's znode",
+    grep=("grep 'being reassigned, is not in the new list of replicas' logs/controller.log*",),
+)
 
 PARTITION_LOST = FindingKind(
     "partition-lost",
@@ -1515,6 +1529,7 @@ KINDS = (
     DELETION_WAITS,
     DELETION_NOT_BEGUN,
     DELETION_PENDING,
+    REMOVES_ALL,
     REASSIGNMENT_WAITS,
     REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,

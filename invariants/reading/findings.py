@@ -494,7 +494,10 @@ class Findings:
         for number in sorted(topic.moving.keys() & topic.partitions.keys()):
             now, name = reassignment_of(self.capture, topic, number), f"{label}-{number}"
             fields = {"topic": topic.name, "partition": number}
-            if now.stuck:
+            if not topic.moving[number].target(topic.partitions[number]):
+                text = f"removing_replicas has all of {brokers(topic.partitions[number])}"
+                yield _observation(kinds.REMOVES_ALL, name, text, **fields)
+            elif now.stuck:
                 one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
                 yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})
             elif now.is_idle:
@@ -576,14 +579,15 @@ class Findings:
             down = brokers(place.topic.partitions[place.partition])
             yield self._observed(kinds.NO_LIVE_REPLICA, place, f"has no state znode; its replicas are {down}")
         ahead = self._ahead(place)
+        elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         if is_behind_logs(self.capture, place.topic, place.partition):
+            yield from self._of_records_elsewhere(place, elsewhere)
             yield from self._of_state_behind(place, ahead)
             yield from self._of_missing_id(place, by_property)
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
         yield from self._of_followers(place, by_property, unserved or _has_no_leader(place))
-        elsewhere = records_elsewhere(self.capture, place.topic, place.partition)
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
@@ -1012,7 +1016,7 @@ class Findings:
     def _is_idle(self, place: _Place, broken: Broken) -> bool:
         """Whether a broker that is not as the state says is a live member of the ISR, which says so itself."""
         one = None if broken.broker is None else place.observed.situation.brokers[broken.broker]
-        return one is not None and one.in_isr and one.alive and not one.leads and one.hosted is not None
+        return one is not None and one.in_isr and one.alive and not one.leads and one.hosted not in (None, (0, False))
 
     def _truncating(self, place: _Place) -> set[int]:
         """Return the replicas with records that the leader lacks: they lose them when they follow it."""

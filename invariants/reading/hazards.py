@@ -38,12 +38,15 @@ OF_STRAYS = (kinds.STRAY_LOG, kinds.ORPHANED_LOG)
 OF_STATES = (kinds.STATE_BEHIND_LOGS, kinds.STATE_BEHIND_UNNOTICED)
 OF_LAST_COPIES = (
     kinds.RECORDS_ARE_LOST,
+    kinds.RECORDS_ELSEWHERE,
     kinds.LAST_COPY_IS_DELETED,
     kinds.LAST_COPY_MOVES,
     kinds.LOG_SET_ASIDE,
     kinds.DOWN_WITH_ANOTHER_ID,
 )
 """Kinds about records of which a broker may have the last copy."""
+OF_NO_REPLICAS = (kinds.ORPHANED_LOG, kinds.LOGS_ONLY, kinds.PARTITION_LOST)
+"""Kinds about logs of partitions of which ZooKeeper has no replicas."""
 IN_MEMORY = (kinds.LEADER_REFUSES_IN_MEMORY, kinds.FETCH_REFUSED_IN_MEMORY, kinds.ID_DIFFERS_IN_MEMORY)
 """Kinds about topic ids that brokers may hold in memory only."""
 LED = (kinds.LEADER_DOES_NOT_LEAD, kinds.LEADER_IGNORES_STATE, kinds.LEADER_OUTSIDE_ISR, kinds.ISR_REPEATS, *IN_MEMORY)
@@ -84,6 +87,11 @@ HAZARDS = (
         (kinds.NO_REPLICAS,),
         Act.FAIL_OVER,
         "write the replicas of {} into the znode of the topic: no controller starts without",
+    ),
+    Hazard(
+        (kinds.REMOVES_ALL,),
+        Act.FAIL_OVER,
+        "empty removing_replicas of {} in the znode of the topic: the next controller has all its logs deleted",
     ),
     Hazard(
         (kinds.PARTITION_LOST,),

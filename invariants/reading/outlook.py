@@ -32,6 +32,7 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
     ORPHANED_LOG,
     PARTITION_LOST,
+    REMOVES_ALL,
     REQUEST_WAITS,
     SHARED_ID,
     SOME_TOPICS_ARE_LOST,
@@ -202,6 +203,7 @@ UNLIKE_MODELS = OF_FAILOVERS | {
         CONTROLLER_IS_SILENT,
         NO_BROKER_IS_CONTROLLER,
         NO_CONTROLLER,
+        REMOVES_ALL,
         REQUEST_WAITS,
         SHARED_ID,
         STATE_BEHIND_UNNOTICED,
@@ -236,6 +238,13 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
         )
     inspection = inspect_capture(capture)
+    for kind, seen in inspection.by_kind().items():
+        if kind.name == REMOVES_ALL.name:
+            raise UsageError(
+                f"The next controller has all logs of {listed([one.subject for one in seen])} deleted, which are in "
+                f"removing_replicas, and plans may let it fail over. Way out: {kind.way_out}. Then take another "
+                "snapshot."
+            )
     waiting = [
         one.subject for kind, seen in inspection.by_kind().items() if kind.name == REQUEST_WAITS.name for one in seen
     ]

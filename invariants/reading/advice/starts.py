@@ -7,7 +7,7 @@ from itertools import starmap
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import LATEST, MOST, RAISED, REASSIGN, Facts, PartitionLogs
-from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_STATES
+from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_NO_REPLICAS, OF_STATES
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, disks_of_others, each, is_led_from_outside, listed
@@ -232,10 +232,16 @@ class StartAdvice(Facts):
             having += self._latest_without_isr(one) if one.kind is kinds.EMPTY_ISR else []
             having += [int(b) for b in one.fields["brokers"].split()] if one.kind in OF_STATES else []
             having += [int(one.fields["brokers"])] if one.fields.get("own") else []
+            having += self._hosts_of(one) if one.kind in OF_NO_REPLICAS else []
             goes = one.kind is kinds.LEADER_LACKS_RECORDS  # what runs follows the leader, and truncates its log
             if broker in having and (goes or not any(self.capture.brokers[b].alive for b in having)):
                 found.append(one)
         return list(dict.fromkeys(one.subject for one in found))
+
+    def _hosts_of(self, one: Observation) -> list[int]:
+        """Return the brokers with a log of the partition of a finding."""
+        name, number = one.fields["topic"], int(one.fields["partition"])
+        return [broker.id for broker in self.capture.hosts if self.capture.directory(broker.id, name, number)]
 
     def _latest_without_isr(self, one: Observation) -> list[int]:
         """Return the replicas that may have the last records of a partition whose ISR is empty; those down count first.

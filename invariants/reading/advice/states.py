@@ -66,7 +66,10 @@ class StateAdvice(Facts):
     def _of_states(self, observations: Iterable[Observation]) -> str:
         """Return which states partitions need whose states are older than their logs."""
         wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
-        observations = list(observations)
+        elsewhere = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE}
+        observations = [one for one in observations if one.subject not in elsewhere]
+        if not observations:
+            return f"see to {listed(sorted(elsewhere))}: brokers that are no replicas have later records"
         hosts = [(one, broker) for one in observations for broker in one.fields["brokers"].split()]
         for one in observations:
             topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])

@@ -35,7 +35,8 @@ ZERO_ID = "A" * 22
 _ID = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
-_METADATA = re.compile(r"version: 0\ntopic_id: (\S+)\n?")
+_METADATA = re.compile(r"[^:\n]*:[ \t]+[+-]?0+\r?\n[^:\n]*:[ \t]+(\S+)(\r?\n.*)?", re.DOTALL)
+"""What brokers read as partition.metadata, such as with the line ends of an editor (PartitionMetadataFile.read)."""
 
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
@@ -689,7 +690,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
         topics=_with_elections(_with_lost_policies(topics), None if active is None else brokers[active], defaults),
-        brokers={number: _assumed(_with_policies(broker, topics), topics) for number, broker in brokers.items()},
+        brokers={number: _as_at_start(broker, topics) for number, broker in brokers.items()},
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
         problems=(*_names(document.maybe("problems")), *contradictions),
@@ -863,6 +864,27 @@ def _check_format(document: JsonNode) -> None:
             f"The capture has the format {number.value}, which is newer than this kwalk reads. "
             f"Allowed: 1 to {FORMAT}. Inspect it with the kwalk that wrote it, or a later one."
         )
+
+
+def _as_at_start(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
+    """Return a broker with the directories that matter when it starts, whether they were seen or not."""
+    return _assumed(_with_policies(_without_removed(broker, topics), topics), topics)
+
+
+def _without_removed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
+    """Return a broker without the directories whose segments were removed: as it starts it begins an empty log there.
+
+    One with the topic id of another topic stays: it is refused.
+
+    Kafka: LogLoader.load, before 3.0 Log: a log without segments gets one at its first offset.
+    """
+    kept = {}
+    for name, log in broker.directories.items():
+        topic = topics.get(name.rpartition("-")[0])
+        is_own = log.topic_id is None or (topic is not None and log.topic_id == topic.topic_id)
+        if log.segments != {} or log.is_garbled or not is_own:
+            kept[name] = log
+    return evolve(broker, directories=kept) if len(kept) < len(broker.directories) else broker
 
 
 def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:

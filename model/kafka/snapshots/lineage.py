@@ -192,8 +192,9 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
     if state is None or topic.name in capture.deleting or not replicas:
         return {}
-    are_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
-    logs = [log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None]
+    members = dict.fromkeys([*replicas, *state.isr])  # of which the ISR may name others
+    are_shown = all(capture.shows(b, topic.name, partition) for b in members)
+    logs = [log for b in members if (log := capture.directory(b, topic.name, partition)) is not None]
     others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
     same, found = same_disks(capture, topic, partition), dict[int, str]()
     for broker in others:
@@ -201,7 +202,7 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
         is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
         if log is None or is_other or log.is_empty is not False or broker.id in same:
             continue
-        fact = _lacking(log, logs, state.leader_epoch, is_compacted=topic.may_be_compacted) if are_shown else ""
+        fact = _lacking(log, logs, state.leader_epoch, topic) if are_shown else ""
         last = max((epoch for epoch, _ in log.leader_epochs or ()), default=-1)
         if not are_shown and log.topic_id is not None and log.topic_id == topic.topic_id and last > state.leader_epoch:
             fact = f"its log has leader epoch {last}, and ZooKeeper {state.leader_epoch}"
@@ -210,15 +211,17 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
     return found
 
 
-def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, *, is_compacted: bool) -> str:
+def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, topic: Topic) -> str:
     """Return what shows that no replica has all that a log of none has; empty if nothing does."""
     if all(one.is_empty for one in replicas):
         begins = max((one.start or 0 for one in replicas), default=0)
         return f"no replica has a record, and its log has some before offset {log.least_end}" * (log.least_end > begins)
     last = max((known for known, _ in log.leader_epochs or ()), default=-1)
-    relations = [compare(log, one, is_compacted=is_compacted).relation for one in replicas]
+    relations = [compare(log, one, is_compacted=topic.may_be_compacted).relation for one in replicas]
     if last > epoch:
         is_related = not {Relation.UNKNOWN, Relation.UNRELATED} & {*relations}
+        ahead = [one for one in replicas if max((known for known, _ in one.leader_epochs or ()), default=-1) >= last]
+        is_related = is_related and all(ends_after(log, one, topic) for one in ahead)  # the state may be behind all
         return f"its log has leader epoch {last}, and ZooKeeper {epoch}" * is_related
     lacks = []
     for one, relation in zip(replicas, relations, strict=True):
