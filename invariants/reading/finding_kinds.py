@@ -734,10 +734,7 @@ GARBLED_CHECKPOINT = FindingKind(
     (),
     now="nothing while the broker is down",
     later="the log directory is offline once the broker has started: it has no replicas there",
-    way_out="move the file to another place before the broker starts again. Without replication-offset-checkpoint high "
-    "watermarks begin at 0, and rise as followers fetch; without recovery-point-offset-checkpoint all logs are read; "
-    "without log-start-offset-checkpoint records that clients have deleted may come back; without "
-    "leader-epoch-checkpoint a follower may truncate by its high watermark, so that the broker is not to be elected",
+    way_out="",
     log="server.log, as the broker starts: Error while reading checkpoint file …; Malformed line in checkpoint file",
     cause="the machine crashed, or its disk was full, while the file was written; or a hand wrote it",
     grep=("grep 'Error while reading checkpoint file' logs/server.log*",),
@@ -792,8 +789,8 @@ REMOVES_ALL = FindingKind(
     later="it waits for no replica, so that the next controller ends it: brokers delete all logs of the partition",
     way_out="",
     story="docs/stories/reassignment.md",
-    log="controller.log, INFO, as the next controller ends it: Leader … for partition … being reassigned, is not in the "
-    "new list of replicas …. Re-electing leader",
+    log="controller.log, INFO, as the next controller ends it: Leader … for partition … being reassigned, is not in "
+    "the new list of replicas …. Re-electing leader",
     cause="a tool, or a hand, has written removing_replicas into the topic's znode",
     grep=("grep 'being reassigned, is not in the new list of replicas' logs/controller.log*",),
 )

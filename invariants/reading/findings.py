@@ -318,8 +318,8 @@ class Findings:
                 text = f"on broker {broker.id}"
                 yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
         for path, name in garbled_at_start(broker):
-            text = f"{name} in {path}"
-            yield _observation(kinds.GARBLED_CHECKPOINT, f"broker {broker.id}", text, brokers=broker.id)
+            fields = {"brokers": broker.id, "file": name}
+            yield _observation(kinds.GARBLED_CHECKPOINT, f"broker {broker.id}", f"{name} in {path}", **fields)
         assigned = (replicas for topic in self.capture.topics.values() for replicas in topic.partitions.values())
         if (
             broker.mode == "kraft"

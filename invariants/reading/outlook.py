@@ -64,6 +64,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     epochs_ahead,
     failing_failovers,
+    has_own_logs,
     is_behind_logs,
     listed,
     marks_refused_logs_offline,
@@ -839,7 +840,8 @@ def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
         return "it is marked for deletion, and no controller has begun: decide whether it is wanted"
     replicas = topic.partitions.get(partition, ())
     if replicas and partition not in topic.states and not any(capture.brokers[b].alive for b in replicas):
-        return "it never had a leader, and all its replicas are down"
+        has = "has no state znode" if has_own_logs(capture, topic, partition) else "never had a leader"
+        return f"it {has}, and all its replicas are down"
     without = replicas_without_log(capture, topic, partition)
     bare = [b for b in without if capture.directory(b, topic.name, partition) is None]
     return f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas" if bare else ""

@@ -8,6 +8,7 @@ from attrs import evolve
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import (
+    BRING_BACK,
     OF_HANDS,
     REASSIGN,
     ByKind,
@@ -148,7 +149,7 @@ class ElectionAdvice(Facts):
         topics = listed(list(dict.fromkeys(topic_label(one.fields["topic"]) for one in observations)))
         way_out = f"set {UNCLEAN_ELECTIONS} of {topics} to false (kafka-configs.sh --alter)"
         way_out += " until the replicas are in the ISR" * bool(led)
-        first = f"bring an ISR member of {listed(unled)} back before any other broker starts" if unled else ""
+        first = f"{BRING_BACK} {listed(unled)} back before any other broker starts" if unled else ""
         way_out = f"{way_out}; {first}" if self.capture.live and unled else first or way_out
         return evolve(kind, later="; ".join(later), way_out=way_out, acts=Act.START if unled else Act.NONE)
 

@@ -12,8 +12,15 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.hazards import UNTIL_EPOCHS_RISE
 from kwalk.invariants.reading.migrating import topics_of_kraft
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import LATER_IDS, brokers, each, listed, served_without_state
+from kwalk.model.kafka.snapshots.capture import INT32, Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import (
+    LATER_IDS,
+    brokers,
+    each,
+    is_of_an_earlier_topic,
+    listed,
+    served_without_state,
+)
 from kwalk.model.kafka.snapshots.lineage import KEEPING, Choice, Lineages, are_alike, latest_logs
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -28,6 +35,8 @@ REASSIGN = "kafka-reassign-partitions.sh --execute"
 PLANNED = "kwalk diagnose --plan says"
 FAIL_OVER = "fail the controller over"
 IF_RESTORED = f"; if ZooKeeper was restored from a backup, {LATER_IDS}"
+BRING_BACK = "bring an ISR member of"
+"""How the part of a way out begins that starts a broker, where elections outside of the ISR are forbidden first."""
 RAISED = "the leader then refuses ZooKeeper's"
 """What a rise of its leader epoch does to a partition whose replicas have another topic id."""
 OF_HANDS = (kinds.LEADER_BY_HAND, kinds.LEADERLESS_BY_HAND, kinds.ISR_BY_HAND)
@@ -123,6 +132,11 @@ class Facts:
                     found.setdefault(live[0], {})[f"{topic_label(topic.name)}-{number}"] = is_clean
         return found
 
+    @cached_property
+    def elsewhere(self) -> frozenset[str]:
+        """The partitions of which brokers that are no replicas have records that the replicas lack."""
+        return frozenset(one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE)
+
     @property
     def by_kind(self) -> ByKind:
         """The kinds of a theme, and how each says what is so in this snapshot."""
@@ -167,6 +181,7 @@ class Facts:
         Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
         """
         known = [b for b in replicas if (log := self.log(b, topic, number)) is not None and log.is_empty is not True]
+        known = [b for b in known if not is_of_an_earlier_topic(self.capture, topic, self.log(b, topic, number))]
         if not known:
             return ""
         others, are_one = self.newest(topic, number, known)
@@ -264,8 +279,9 @@ def place_of(one: Observation) -> tuple[str, int] | None:
 
 
 def state_text(epoch: int, leader: str) -> str:
-    """Return what a state is to have so that a broker leads at a later epoch than that of the logs."""
-    return f"a leader_epoch of {epoch} or more, and {leader} as leader and only ISR member"
+    """Return what a state is to have so that a broker leads at a later epoch than that of the logs, if there is one."""
+    least = f"{epoch} or more" if epoch < INT32 else str(INT32)
+    return f"a leader_epoch of {least}, and {leader} as leader and only ISR member"
 
 
 def states_text(needs: Iterable[tuple[str, int, str]]) -> str:

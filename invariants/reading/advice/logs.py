@@ -27,6 +27,19 @@ from kwalk.model.kafka.snapshots.lineage import same_disks
 from kwalk.model.kafka.snapshots.misnamed import names_given_back, rivals_of
 from kwalk.model.language.inspection import FindingKind, Observation
 
+TWO_PATHS = "see first that they are two, and not one directory by two paths, as of a link (ls -Lid)"
+NOT_READ = {
+    "replication-offset-checkpoint": "high watermarks begin at 0 then, and rise as followers fetch",
+    "recovery-point-offset-checkpoint": "all logs are read then",
+    "log-start-offset-checkpoint": "records that clients have deleted may come back",
+    "leader-epoch-checkpoint": "the broker may truncate by its high watermark, and is not to be elected",
+}
+"""What a broker does without a checkpoint, by its name."""
+ONLY_MEMBER = (
+    "as the only ISR member it leads, with all its records; other replicas may then keep what differs: once it leads, "
+    "move their logs away while their brokers are stopped"
+)
+
 
 class LogAdvice(Facts):
     """Kinds about logs."""
@@ -48,6 +61,7 @@ class LogAdvice(Facts):
         """The kinds whose way out is made of that of each place."""
         return {
             kinds.TWO_DIRECTORIES: self._of_two,
+            kinds.GARBLED_CHECKPOINT: self._of_garbled_checkpoint,
             **dict.fromkeys((kinds.LAST_COPY_IS_DELETED, kinds.LAST_COPY_MOVES), self._of_last_copy),
             **dict.fromkeys(kinds.OF_LACKING, self._of_lacking),
             kinds.ISR_MEMBER_HAS_NO_LOG: self._of_no_log,
@@ -187,7 +201,8 @@ class LogAdvice(Facts):
         running.sort(key=lambda b: b == state.leader)
         copy = f"copy {one.subject} of {brokers(having)} to another place, at once: who fetches from broker "
         copy += f"{state.leader} truncates it"
-        again = "start it when it is out of the ISR: it copies the records then"
+        them, copies = each(lacking, "it", "them"), each(lacking, "it copies", "they copy")
+        again = f"start {them} when {each(lacking, 'it is', 'they are')} out of the ISR: {copies} the records then"
         needed = [b for b in running if self._is_needed(b, topic.name, number)]
         keep = f"let broker {state.leader} lead {one.subject}: do not stop it, and elect no preferred leader "
         keep += "(auto.leader.rebalance.enable elects by itself); "
@@ -256,6 +271,21 @@ class LogAdvice(Facts):
             "has (then move it away while its broker is stopped, and write no state): "
         )
 
+    def _of_garbled_checkpoint(self, one: Observation) -> str:
+        """Return what to do about a checkpoint that no broker can read.
+
+        Kafka: LeaderEpochFileCache.endOffsetFor: a leader without the epochs that it is asked for answers with the
+        start of its next one.
+        """
+        directory, _, name = one.fields["file"].rpartition("/")
+        topic = self.capture.topics.get(directory.rpartition("-")[0])
+        state = topic.states.get(int(directory.rpartition("-")[2])) if topic else None
+        is_only = state is not None and state.isr == (int(one.fields["brokers"]),)
+        return (
+            f"move {one.fields['file']} of {one.subject} to another place before it starts again: "
+            f"{ONLY_MEMBER if is_only else NOT_READ.get(name, 'it is made anew')}"
+        )
+
     def _of_two(self, one: Observation) -> str:
         """Return which of two directories of a partition a broker may start with."""
         number = int(one.fields["brokers"])
@@ -264,11 +294,12 @@ class LogAdvice(Facts):
         others = [b for b in (state.isr if state else ()) if b != number and self.capture.brokers[b].alive]
         if others:
             return (
-                f"while broker {number} is stopped, move one directory of {one.subject} away, that on the disk which "
-                "failed; what is left copies from the leader"
+                f"{TWO_PATHS}; while broker {number} is stopped, move one directory of {one.subject} away, that on the "
+                "disk which failed; what is left copies from the leader"
             )
         return (
-            f"keep both directories of {one.subject} on broker {number}: no other live broker is in the ISR. Compare "
+            f"{TWO_PATHS}; keep both directories of {one.subject} on broker {number}: no other live broker is in the "
+            "ISR. Compare "
             "leader-epoch-checkpoint and the last segments, and while the broker is stopped move away the one that "
             "ends earlier"
         )

@@ -9,7 +9,17 @@ from attrs import evolve
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import FAIL_OVER, MOST, OF_HANDS, RAISED, Facts, place_of
 from kwalk.invariants.reading.finding_kinds import Act
-from kwalk.invariants.reading.hazards import CHOOSE, COMPARE, GARBLED, HAZARDS, LED, OF_IDS, OF_MISSING_STATES, Hazard
+from kwalk.invariants.reading.hazards import (
+    CHOOSE,
+    COMPARE,
+    GARBLED,
+    HAZARDS,
+    LED,
+    OF_IDS,
+    OF_MISSING_STATES,
+    OF_STATES,
+    Hazard,
+)
 from kwalk.model.kafka.snapshots.capture import topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, lost_topics
 from kwalk.model.language.inspection import FindingKind, Observation
@@ -89,6 +99,8 @@ class Precautions(Facts):
             return False
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
+        if one.kind in OF_STATES and one.subject in self.elsewhere:
+            return False  # that state is written with the replicas, as another hazard says
         if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
             return False  # a member of the ISR that starts is elected
         if one.kind is kinds.FOREIGN_ISR and self.elects_a_replica(one):

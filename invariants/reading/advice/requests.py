@@ -118,7 +118,8 @@ class RequestAdvice(Facts):
                 without += [name] * (number in topic.states and not now.is_led)
                 if now.added and not now.may_be_cancelled:
                     added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
-                    why = f"Kafka deletes the logs of replicas {added}, and of {left} none is live and in the ISR"
+                    others = f"of {left} none is live and in the ISR" if now.left else "there are no others"
+                    why = f"Kafka deletes the logs of replicas {added}, and {others}"
                     kept.setdefault(why, []).append(name)
         if without:
             yield f"nothing of {listed(without[:MOST])} is copied before a broker of the ISR leads: see to that first"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from itertools import starmap
 
 from kwalk.invariants.reading import finding_kinds as kinds
-from kwalk.invariants.reading.advice.facts import LATEST, MOST, RAISED, REASSIGN, Facts, PartitionLogs
+from kwalk.invariants.reading.advice.facts import BRING_BACK, LATEST, MOST, RAISED, REASSIGN, Facts, PartitionLogs
 from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_NO_REPLICAS, OF_STATES
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
 from kwalk.model.kafka.snapshots.capture import Directory, Topic, topic_label
@@ -80,7 +80,7 @@ class StartAdvice(Facts):
         """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
         of_isr = kinds.NO_LIVE_ISR.way_out
         others = down - {*bad, self.capture.kraft_controller}
-        if bad and way_out.startswith(of_isr):
+        if bad and (way_out.startswith(of_isr) or BRING_BACK in way_out):
             unserved = (one for one in self.observations if one.kind is kinds.NO_LIVE_ISR)
             states = (self.topics[one.fields["topic"]].states[int(one.fields["partition"])] for one in unserved)
             others = others & {b for state in states for b in state.isr}
@@ -90,6 +90,8 @@ class StartAdvice(Facts):
             way_out = which + way_out.removeprefix(text) if (text := next(of_one, None)) else way_out
         if others or not bad:
             yield way_out
+        elif not way_out.startswith(BRING_BACK) and BRING_BACK in way_out:
+            yield way_out.partition(f"; {BRING_BACK}")[0]
 
     def _why_outdated(self, place: PartitionLogs, broker: int, log: Directory | None) -> str:
         """Return what a log that must not lead lacks."""
@@ -258,7 +260,6 @@ class StartAdvice(Facts):
     def _losses(self, places: Iterable[tuple[Topic, int]], *, is_disk: bool = False) -> Iterator[str]:
         """Yield what is lost of partitions without a live ISR member, and who could lead without being in the ISR."""
         found: dict[tuple[str, str], list[str]] = {}
-        elsewhere = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE}
         for topic, number in places:
             isr, failed = topic.states[number].isr, offline_replicas(self.capture, topic, number)
             gone = [b for b in isr if is_disk or not self.capture.brokers[b].alive]
@@ -288,7 +289,7 @@ class StartAdvice(Facts):
                 text += "start no empty broker with its id before, as it would lead" if is_elected else ""
                 text = text.removesuffix(": ")
             name = f"{topic_label(topic.name)}-{number}"
-            found.setdefault((condition, text), []).extend([name] * (name not in elsewhere))
+            found.setdefault((condition, text), []).extend([name] * (name not in self.elsewhere))
         for (condition, text), names in (one for one in found.items() if one[1]):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"

@@ -10,7 +10,15 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import IF_RESTORED, ByKind, ByPlace, Facts, PartitionLogs, states_text
 from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.invariants.reading.hazards import OF_STATES
-from kwalk.model.kafka.snapshots.diagnosis import brokers, each, epochs_ahead, listed, lost_state, skips_older_versions
+from kwalk.model.kafka.snapshots.diagnosis import (
+    brokers,
+    disks_of_others,
+    each,
+    epochs_ahead,
+    listed,
+    lost_state,
+    skips_older_versions,
+)
 from kwalk.model.kafka.snapshots.former_logs import set_aside_logs
 from kwalk.model.kafka.snapshots.lineage import newest_logs
 from kwalk.model.kafka.snapshots.procedures import EPOCHS_ABOVE, KNOWN_CONTROLLER, state_above_logs
@@ -46,7 +54,16 @@ class StateAdvice(Facts):
 
     def _of_missing(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind of partitions without a state: an election may lose what logs have."""
-        return evolve(kind, way_out="; ".join([kind.way_out, *self._with_logs(self.places(observations))]))
+        with_logs = list(self._with_logs(self.places(observations)))
+        if kind is kinds.NO_LIVE_REPLICA and with_logs:
+            later = "the first replica that starts leads at leader epoch 0, whatever its log has"
+            cause = (
+                f"the state znode was removed by hand, or is missing in what was restored or copied; or {kind.cause}"
+            )
+            title = "a partition has logs and no state, and all its replicas are down"
+            way_out = f"start no broker {with_logs[0]}; then {kind.way_out}"
+            return evolve(kind, title=title, later=later, cause=cause, way_out=way_out)
+        return evolve(kind, way_out="; but not ".join([kind.way_out, *with_logs]))
 
     def _of_lost(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of states that are gone while their leaders serve."""
@@ -59,17 +76,27 @@ class StateAdvice(Facts):
 
     def _of_disks(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of log directories of another broker or cluster: ZooKeeper may be the wrong one."""
-        if not (former := self._former_cluster()):
+        if former := self._former_cluster():
+            return evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
+        owners = {root.broker_id for _, root in disks_of_others(self.capture)} & {*self.capture.live}
+        known = sorted(b for b in owners if b is not None and self.capture.brokers[b].roots)
+        if not known:
             return kind
-        return evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
+        has = each(known, "it has", "they have")
+        more = (
+            f"{brokers(known).capitalize()} {each(known, 'runs', 'run')}: attach the disk there again only if {has} made "
+            "none of its partitions anew, as no broker starts with one twice; else keep it: it may have records that "
+            "replicas lack"
+        )
+        return evolve(kind, way_out=f"{kind.way_out}. {more}")
 
-    def _of_states(self, observations: Iterable[Observation]) -> str:
+    def _of_states(self, observations: Sequence[Observation]) -> str:
         """Return which states partitions need whose states are older than their logs."""
         wanted, looked = list[tuple[str, int, str]](), dict[tuple[int, ...], list[str]]()
-        elsewhere = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE}
-        observations = [one for one in observations if one.subject not in elsewhere]
+        names = [one.subject for one in observations]
+        observations = [one for one in observations if one.subject not in self.elsewhere]
         if not observations:
-            return f"see to {listed(sorted(elsewhere))}: brokers that are no replicas have later records"
+            return f"see to {listed(names)}: brokers that are no replicas have later records"
         hosts = [(one, broker) for one in observations for broker in one.fields["brokers"].split()]
         for one in observations:
             topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
@@ -116,7 +143,7 @@ class StateAdvice(Facts):
         states = [(place.name, *self.leader_above(place.topic, place.partition, e)[:2]) for place, e in known]
         if states:
             yield (
-                "but not before you know whose records the logs are: the first live replica would lead, whatever its "
+                "before you know whose records the logs are: the first live replica would lead, whatever its "
                 "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
                 f"{states_text(states)}; to begin with empty logs, move the directories away while their brokers are "
                 "stopped"

@@ -165,6 +165,8 @@ class TopicIdAdvice(Facts):
     def _remedies(self, places: Sequence[PartitionLogs]) -> Iterator[str]:
         """Yield what to do about partitions, by what their logs are."""
         yield from self._choosing([place for place in places if place.has_rivals])
+        written, others = self._of_topics(places)
+        yield from written  # until the next controller has read the id, a log that is made anew gets the present one
         known = [place for place in places if not (place.is_created_again or place.has_rivals)]
         unseen = [place for place in known if not any(self._shows(b, place) for b in place.kept)]
         yield from self._moving([place for place in known if place not in unseen])
@@ -172,7 +174,11 @@ class TopicIdAdvice(Facts):
             if place.kept and place.apart:
                 whose = f"the snapshot lacks that of {brokers(place.kept)}, which they are compared with"
                 yield f"keep all logs of {place.name}: {whose}; collect it (kwalk collect --logs)"
-        writes: list[str] = []
+        yield from others
+
+    def _of_topics(self, places: Sequence[PartitionLogs]) -> tuple[list[str], list[str]]:
+        """Return which ids to write into znodes, and what else to do about topics whose ids differ."""
+        writes, others = list[str](), list[str]()
         restarting: set[int] = set()
         for name in dict.fromkeys(place.topic.name for place in places):
             known = [place for (topic, _), place in self.logs.items() if topic == name]
@@ -180,9 +186,9 @@ class TopicIdAdvice(Facts):
             topic, label = known[0].topic, topic_label(name)
             ids, removing = self._ids(topic), self._removing_ids(known[0])
             if again:
-                yield self._of_created_again(again, ids, removing)
+                others.append(self._of_created_again(again, ids, removing))
             elif len(ids) > 1 and (unread := self._only_in_unread(topic)):
-                yield (
+                others.append(
                     f"see first which id partition.metadata of {label} has on {brokers(unread)}, which the snapshot "
                     "lacks (kwalk collect --logs): whether an id fits all logs depends on it"
                 )
@@ -190,7 +196,7 @@ class TopicIdAdvice(Facts):
                 why = f"no id in the znode fits the logs of all partitions of {label}"
                 if self._others(topic):
                     why = f"the logs of {label} have the id of {listed(self._others(topic))}, and two topics must not"
-                yield f"{why}: {removing}"
+                others.append(f"{why}: {removing}")
             elif (
                 ids
                 and topic.topic_id not in ids
@@ -199,12 +205,13 @@ class TopicIdAdvice(Facts):
                 writes.append(f"the id {min(ids)}, which the logs have, into the znode of {label}")
                 restarting |= set(refused_at_start(self.capture, topic))
             elif topic.topic_id is not None and sent_id(self.capture, topic) not in (None, topic.topic_id):
-                yield f"fail the controller over: the znode of {label} has the id of the logs already"
-        if writes:
-            why = "a log that has refused the first request of its process is offline until the process ends"
-            restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
-            once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
-            yield f"write {listed(writes)}, then fail the controller over{once}{restarts}"
+                others.append(f"fail the controller over: the znode of {label} has the id of the logs already")
+        if not writes:
+            return [], others
+        why = "a log that has refused the first request of its process is offline until the process ends"
+        restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
+        once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
+        return [f"write {listed(writes)}, then fail the controller over{once}{restarts}"], others
 
     def _of_created_again(self, places: Sequence[PartitionLogs], ids: Set[str], removing: str) -> str:
         """Return the choice between the earlier logs of a topic that was created again, and empty ones.

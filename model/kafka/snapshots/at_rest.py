@@ -492,7 +492,8 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
     """Return the live replicas outside the ISR that have no log, or copy nothing into an empty one.
 
     A controller reads the replicas of a partition that it knows when it is elected; then brokers create logs, and the
-    leader refuses their fetches while its leader epoch is the same: seen on 2.8.2 and 3.9.0.
+    leader refuses their fetches while its leader epoch is the same: seen on 2.8.2 and 3.9.0. A log without records that
+    ends after 0 was copied, and its records are deleted, or in remote storage.
 
     Kafka: KafkaController.processPartitionModifications; Partition.makeLeader, fetchRecords.
     """
@@ -504,7 +505,7 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
     live = {*capture.live} & {*capture.registered} - {*state.isr} - offline_replicas(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in replicas if b in live}
     shown = {b: log for b, log in found.items() if capture.shows(b, topic.name, partition)}
-    return [b for b, log in shown.items() if log is None or (log.is_empty is True and is_own)]
+    return [b for b, log in shown.items() if log is None or (log.is_empty is True and not log.end and is_own)]
 
 
 @frozen
