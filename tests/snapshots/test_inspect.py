@@ -357,6 +357,10 @@ def reassignment_is_idle(capture: Capture) -> None:
     topic(capture)["znode"]["adding_replicas"] = {"0": [3]}
 
 
+def reassignment_removes_all(capture: Capture) -> None:
+    topic(capture)["znode"]["removing_replicas"] = {"0": [1, 2, 3]}
+
+
 def stale_metadata(capture: Capture) -> None:
     cached = capture["brokers"]["2"]["metadata_cache"]["topics"]["t"]["partitions"]["0"]
     cached["leader"] = next(b for b in (1, 2, 3) if b != cached["leader"])
@@ -650,6 +654,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"], "catching-up": ["t-0"]},
     reassignment_is_idle: {"reassignment-does-not-end": ["t-0"]},
+    reassignment_removes_all: {"reassignment-removes-all-replicas": ["t-0"]},
     disk_has_failed: {"offline-replica": ["t-0"]},
     disk_is_full: {"offline-replica": ["t-0", "t-1"]},
     disk_of_the_only_isr_member_is_full: {"offline-log-directory": ["t-0"], "offline-replica": ["t-1"]},

@@ -181,7 +181,7 @@ class Facts:
         Kafka: Election.leaderForOffline takes the first live replica of the assignment, whatever its log has.
         """
         known = [b for b in replicas if (log := self.log(b, topic, number)) is not None and log.is_empty is not True]
-        known = [b for b in known if not is_of_an_earlier_topic(self.capture, topic, self.log(b, topic, number))]
+        known = self._serving(topic, number, known)
         if not known:
             return ""
         others, are_one = self.newest(topic, number, known)
@@ -196,6 +196,12 @@ class Facts:
         before = first[: min(map(first.index, others))]
         stopped = f", while {brokers(before)} {each(before, 'is', 'are')} stopped" if before else ""
         return f"{brokers(others, 'or')}{down}{stopped}"
+
+    def _serving(self, own: Topic, number: int, replicas: Sequence[int]) -> list[int]:
+        """Return the replicas whose logs have the topic's id, if there are some; one with another id does not lead."""
+        logs = {b: log for b in replicas if (log := self.log(b, own, number)) is not None}
+        fitting = [b for b, log in logs.items() if own.topic_id and log.topic_id in (None, own.topic_id)]
+        return fitting or [b for b, log in logs.items() if not is_of_an_earlier_topic(self.capture, own, log)]
 
     def elects_a_replica(self, one: Observation) -> bool:
         """Whether the leader is down, and the controller elects a replica: all that live in the ISR are replicas.

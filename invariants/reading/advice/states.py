@@ -84,9 +84,9 @@ class StateAdvice(Facts):
             return kind
         has = each(known, "it has", "they have")
         more = (
-            f"{brokers(known).capitalize()} {each(known, 'runs', 'run')}: attach the disk there again only if {has} made "
-            "none of its partitions anew, as no broker starts with one twice; else keep it: it may have records that "
-            "replicas lack"
+            f"{brokers(known).capitalize()} {each(known, 'runs', 'run')}: attach the disk there again only if {has} "
+            "made none of its partitions anew, as no broker starts with one twice; else keep it: it may have records "
+            "that replicas lack"
         )
         return evolve(kind, way_out=f"{kind.way_out}. {more}")
 

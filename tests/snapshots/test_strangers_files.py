@@ -1,0 +1,311 @@
+"""Clusters of strangers whose files were removed, edited or copied, and whose znodes name no replicas that stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kwalk.invariants.reading.inspection import inspect_snapshot
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.recovery import plan_recovery
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, problem, ways_out
+from tests.snapshots.test_strangers import state
+from tests.snapshots.test_strangers_foreseen import alone, down, found
+from tests.snapshots.test_strangers_tools import unread
+
+LATER = (*EPOCHS, (6, 48))
+Snapshot = dict[str, Any]
+
+
+def of_orders(snapshot: Snapshot, broker: int) -> Snapshot:
+    directory: Snapshot = snapshot["brokers"][str(broker)]["dirs"]["orders-0"]
+    return directory
+
+
+def only(snapshot: Snapshot, member: int, epoch: int = 7) -> Snapshot:
+    """A broker that is down is the only ISR member of orders-0."""
+    down(snapshot, member)
+    state(snapshot).update(leader=-1, isr=[member], leader_epoch=epoch)
+    return snapshot
+
+
+# Segments that were removed.
+
+
+def without_segments(snapshot: Snapshot, *numbers: int) -> Snapshot:
+    for number in numbers:
+        of_orders(snapshot, number).update(files={}, first_batch=None)
+    return snapshot
+
+
+@pytest.mark.parametrize(
+    ("numbers", "way_out"),
+    [
+        (
+            [3],
+            "restart broker 3 with a controlled shutdown (kafka-server-stop.sh) while another ISR member (1 or 2) runs",
+        ),
+        ([1, 2, 3], "do not stop brokers 1, 2 and 3, and let no controller fail over"),
+    ],
+)
+def test_a_directory_without_segments_is_no_log(numbers: list[int], way_out: str) -> None:
+    """The process has the files open; as it starts, it begins an empty log (LogLoader.load)."""
+    snapshot = without_segments(alone(), *numbers)
+    of_orders(snapshot, 3)["partition_metadata"] = None
+    follows = {"orders": {"0": {"leader_epoch": 5, "leads": False}}}
+    snapshot["brokers"]["3"]["replicas"] = follows
+    kinds = found(snapshot)
+    assert kinds.keys() == {"isr-member-has-no-log"} and not kinds["isr-member-has-no-log"].certain
+    assert way_out in ways_out(snapshot)["isr-member-has-no-log"]
+
+
+def test_a_broker_whose_segments_were_removed_does_not_start_first() -> None:
+    snapshot = only(without_segments(alone(), 3), 3)
+    assert ways_out(snapshot)["no-live-isr"].startswith("do not start broker 3: its log of orders-0 is gone")
+    assert plan_recovery(problem(snapshot), seconds=60).plan is None
+
+
+def test_a_directory_without_segments_is_refused_with_another_topics_id() -> None:
+    snapshot = alone()
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    state(snapshot)["isr"] = [1, 2]
+    assert "replica-refuses" in found(without_segments(snapshot, 3))
+
+
+# Files that were edited.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "version: 0\r\ntopic_id: {}\r\n",
+        "version:  0\ntopic_id:\t{}\n\n",
+        "version: 00\nid: {}\nmore",
+    ],
+)
+def test_what_a_broker_reads_as_partition_metadata_is_not_garbled(text: str) -> None:
+    """PartitionMetadataFile.read: two lines, each with a colon and blanks."""
+    snapshot = alone()
+    of_orders(snapshot, 2)["partition_metadata"] = text.format(IDS["orders"])
+    assert not found(snapshot)
+
+
+@pytest.mark.parametrize("text", ["version: 1\ntopic_id: {}", "version: 0\ntopic_id: {} ", "version: 0\ntopic_id:{}"])
+def test_what_no_broker_reads_as_partition_metadata_is_garbled(text: str) -> None:
+    snapshot = alone()
+    of_orders(snapshot, 2)["partition_metadata"] = text.format(IDS["orders"])
+    assert "partition-metadata-is-garbled" in found(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("name", "isr", "way_out"),
+    [
+        ("orders-0/leader-epoch-checkpoint", [3], "as the only ISR member it leads, with all its records"),
+        ("orders-0/leader-epoch-checkpoint", [2, 3], "and is not to be elected"),
+        ("recovery-point-offset-checkpoint", [3], "all logs are read then"),
+    ],
+)
+def test_a_garbled_checkpoint_has_a_way_out_of_its_own(name: str, isr: list[int], way_out: str) -> None:
+    snapshot = only(alone(), 3)
+    state(snapshot)["isr"] = isr
+    snapshot["brokers"]["3"]["log_dirs"][0]["garbled"] = [name]
+    text = ways_out(snapshot)["checkpoint-is-garbled"]
+    assert text.startswith(f"move {name} of broker 3 to another place") and way_out in text
+
+
+def test_one_directory_by_two_paths_is_not_moved_away() -> None:
+    snapshot = alone()
+    snapshot["brokers"]["2"]["twice"] = {"orders-0": ["/kafka", "/mnt/kafka"]}
+    assert ways_out(snapshot)["partition-in-two-log-directories"].startswith("see first that they are two")
+
+
+# Reassignments that end without replicas.
+
+
+def removing(snapshot: Snapshot, *numbers: int) -> Snapshot:
+    snapshot["topics"]["orders"]["znode"]["removing_replicas"] = {"0": list(numbers)}
+    return snapshot
+
+
+def without_controller(snapshot: Snapshot) -> None:
+    snapshot["controller"] = None
+
+
+def without_id(snapshot: Snapshot) -> None:
+    del snapshot["topics"]["payments"]["znode"]["topic_id"]
+
+
+@pytest.mark.parametrize(("damage", "kind"), [(without_controller, "no-controller"), (without_id, "")])
+def test_no_controller_fails_over_before_replicas_are_taken_out_that_are_all_removed(
+    damage: Callable[[Snapshot], None], kind: str
+) -> None:
+    """KafkaController.isReassignmentComplete: none of no replicas is missing in the ISR, and all logs are deleted."""
+    snapshot = removing(cluster(), 1, 2, 3)
+    damage(snapshot)
+    ways = ways_out(snapshot)
+    first = "let no controller fail over before: take orders-0 out of adding_replicas and removing_replicas"
+    assert ways["reassignment-removes-all-replicas"].startswith(first)
+    assert not kind or "but first empty removing_replicas of orders-0" in ways[kind]
+    with pytest.raises(UsageError, match="has all logs of orders-0 deleted"):
+        problem(snapshot)
+
+
+def test_a_reassignment_that_leaves_a_replica_waits_for_it() -> None:
+    snapshot = removing(alone(), 1, 2)
+    state(snapshot)["isr"] = [1, 2]
+    assert "reassignment-removes-all-replicas" not in found(snapshot)
+
+
+# Records on brokers that are no replicas, and on brokers that are down.
+
+
+def moved_back(snapshot: Snapshot, *replicas: int, isr: list[int], epoch: int = 2) -> Snapshot:
+    """The znode of orders names replicas, as before a reassignment; all brokers are down."""
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = list(replicas)
+    state(snapshot).update(leader=isr[0], isr=isr, leader_epoch=epoch)
+    down(snapshot, *range(1, len(snapshot["brokers"]) + 1))
+    return snapshot
+
+
+def test_a_state_older_than_logs_is_not_written_for_a_replica_that_lacks_records_of_others() -> None:
+    snapshot = alone()
+    for number in (2, 3):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], LATER)
+    ways = ways_out(moved_back(snapshot, 1, isr=[1]))
+    assert ways["state-is-behind-the-logs"].startswith(
+        "see to orders-0: brokers that are no replicas have later records"
+    )
+    assert "that of brokers 2 and 3 whose log ends last" in ways["records-on-no-replica"]
+    assert "but first write the state of orders-0" not in ways["records-on-no-replica"]
+
+
+@pytest.mark.parametrize("stray", [LATER, EPOCHS])
+def test_a_copy_on_a_broker_that_is_no_replica_is_not_needed(stray: tuple[tuple[int, int], ...]) -> None:
+    snapshot = alone(brokers=4)
+    for number in (1, 2, 3):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], LATER)
+    snapshot["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"], stray)
+    ways = ways_out(moved_back(snapshot, 1, 2, 3, isr=[1]))
+    assert "records-on-no-replica" not in ways and "broker 1 as leader" in ways["state-is-behind-the-logs"]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_an_isr_member_that_is_no_replica_may_have_all_records(is_read: bool) -> None:
+    snapshot = alone(brokers=4)
+    snapshot["brokers"]["4"]["dirs"] = {}
+    moved_back(snapshot, 4, isr=[3], epoch=5)
+    if not is_read:
+        unread(snapshot, 3)
+    kinds = found(snapshot)
+    assert "isr-outside-replicas" in kinds and "records-on-no-replica" not in kinds
+
+
+def stray(snapshot: Snapshot) -> None:
+    """Broker 4 has the records of orders, and is no replica of it, but one of payments."""
+    for number in (1, 2, 3):
+        of_orders(snapshot, number).update(files={f"{0:020}.log": 0}, first_batch=None, high_watermark=0)
+    snapshot["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (9, 48)))
+
+
+def orphan(snapshot: Snapshot) -> None:
+    snapshot["brokers"]["4"]["dirs"]["audit-0"] = log(OTHER)
+
+
+def in_logs_only(snapshot: Snapshot) -> None:
+    snapshot["brokers"]["4"]["dirs"]["orders-1"] = log(IDS["orders"])
+
+
+@pytest.mark.parametrize(("damage", "name"), [(stray, "orders-0"), (orphan, "audit-0"), (in_logs_only, "orders-1")])
+def test_a_broker_with_the_last_log_of_what_it_is_no_replica_of_is_not_given_up(
+    damage: Callable[[Snapshot], None], name: str
+) -> None:
+    snapshot = cluster(brokers=4)
+    snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [1, 2, 3, 4]
+    down(snapshot, 4)
+    assert "do not give broker 4 up" not in ways_out(snapshot)["broker-down"]
+    damage(snapshot)
+    given = ways_out(snapshot)["broker-down"]
+    assert f"do not give broker 4 up: it may have the last copy of records of {name}" in given
+    assert "live ISR members have what was acknowledged" not in given
+
+
+# Orders of steps.
+
+
+def test_an_id_is_written_before_a_log_is_made_anew() -> None:
+    """Until the next controller has read the znode, a new log gets the id that the present one sends."""
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = {**log(OTHER), "files": {f"{0:020}.log": 0}, "first_batch": None}
+    state(snapshot)["isr"] = [1, 2]
+    way_out = next(text for text in ways_out(snapshot).values() if "move orders-0 away" in text)
+    assert way_out.startswith(f"write the id {IDS['orders']}, which the logs have, into the znode of orders, then fail")
+    assert way_out.endswith("; stop broker 3, move orders-0 away, and start it")
+
+
+@pytest.mark.parametrize("are_down", [False, True])
+def test_elections_outside_of_the_isr_are_forbidden_though_its_member_must_not_start(are_down: bool) -> None:
+    snapshot = only(alone(), 1)
+    snapshot["topics"]["orders"]["settings"] = {"unclean.leader.election.enable": True}
+    of_orders(snapshot, 1).update(log(IDS["orders"], EPOCHS[:1]))
+    if are_down:
+        down(snapshot, 2, 3)
+    way_out = ways_out(snapshot)["unclean-election-is-ahead"]
+    assert way_out.startswith("do not start broker 1") and "bring an ISR member" not in way_out
+    assert (
+        way_out.endswith("set unclean.leader.election.enable of orders to false (kafka-configs.sh --alter)") ^ are_down
+    )
+
+
+def test_states_are_created_before_a_replica_of_a_partition_starts_that_has_lost_its_state() -> None:
+    """A new ensemble without the state znodes: the first live replica leads at leader epoch 0."""
+    snapshot = alone()
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], LATER)
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    down(snapshot, 1, 2, 3)
+    one = found(snapshot)["no-live-replica"]
+    assert one.kind.title == "a partition has logs and no state, and all its replicas are down"
+    assert one.kind.way_out.startswith("start no broker before you know whose records the logs are")
+    assert "broker 3 as leader and only ISR member" in one.kind.way_out
+    assert any(
+        "orders-0, and no step of a plan touches it: it has no state znode" in n for n in problem(snapshot).notes
+    )
+
+
+def test_no_replica_is_elected_with_the_log_of_an_earlier_topic() -> None:
+    snapshot = only(alone(), 3)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 90)), crc=9)
+    assert "unclean election, of broker 2, while broker 1 is stopped" in ways_out(snapshot)["no-live-isr"]
+
+
+def test_no_leader_epoch_above_the_largest_is_written() -> None:
+    snapshot = alone()
+    for number in (1, 2, 3):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (2**31 - 2, 50)))
+    down(snapshot, 1, 2, 3)
+    assert "a leader_epoch of 2147483647, and" in ways_out(snapshot)["state-is-behind-the-logs"]
+
+
+# Logs without records.
+
+
+def test_a_follower_whose_records_are_all_in_remote_storage_has_a_log() -> None:
+    snapshot = alone()
+    state(snapshot)["isr"] = [1, 2]
+    of_orders(snapshot, 3).update(files={f"{50:020}.log": 0}, first_batch=None, log_start=10)
+    assert found(snapshot).keys() == {"catching-up"}
+    of_orders(snapshot, 3).update(files={f"{0:020}.log": 0}, log_start=None, leader_epoch_checkpoint=None)
+    assert "replica-has-no-log" in found(snapshot)
+
+
+def test_a_disk_of_a_broker_that_runs_may_have_its_last_copies() -> None:
+    snapshot = alone("3.6.2", brokers=4)
+    for number, broker in snapshot["brokers"].items():
+        broker["log_dirs"][0]["broker_id"] = int(number) if number != "4" else 3
+    down(snapshot, 4)
+    seen = inspect_snapshot(json.dumps(snapshot).encode())
+    (kind,) = (kind for kind in seen.by_kind() if kind.name == "log-directory-of-another-broker")
+    assert "Broker 3 runs: attach the disk there again only if it has made none of its partitions anew" in kind.way_out
