@@ -74,6 +74,7 @@ UNTIL_EPOCHS_RISE = (kinds.FETCH_REFUSED, kinds.FETCH_REFUSED_MIXED, kinds.ID_DI
 """Kinds of topics that leaders serve until their leader epochs rise, as they do when a broker of the ISR stops."""
 GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
 CHOOSE = "choose which records to keep of {}, whose logs differ"
+WOULD_LEAD = "see to {} of broker {broker}, which is another log: without it the broker would lead with nothing"
 COMPARE = "collect the logs that {} of broker {broker} is compared with, and keep all until then"
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),

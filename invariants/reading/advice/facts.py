@@ -237,6 +237,18 @@ class Facts:
                 if log is None or log.topic_id != topic.topic_id:
                     yield one
 
+    def with_another_log(self, place: PartitionLogs) -> tuple[list[int], list[int]]:
+        """Return ISR members whose logs are to be moved away, and those that start first, as one of them has to lead.
+
+        The first is an empty list, too, where one leads, or nothing shows which logs the partition is to have. A member
+        that starts without its log leads with nothing.
+        """
+        state = place.topic.states.get(place.partition)
+        isr = state.isr if state and not (place.has_rivals or place.is_created_again) else ()
+        kept = [b for b in isr if b in place.kept]
+        others = [b for b in isr if b in place.apart and not self.capture.brokers[b].alive]
+        return ([], []) if any(self.capture.brokers[b].alive for b in kept) else (others, kept)
+
     def are_at_hand(self, topic: Topic, number: int) -> bool:
         """Whether an ISR member of a partition runs, and its disk has not failed."""
         failed = offline_replicas(self.capture, topic, number)

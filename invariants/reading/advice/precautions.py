@@ -18,6 +18,7 @@ from kwalk.invariants.reading.hazards import (
     OF_IDS,
     OF_MISSING_STATES,
     OF_STATES,
+    WOULD_LEAD,
     Hazard,
 )
 from kwalk.model.kafka.snapshots.capture import topic_label
@@ -83,6 +84,8 @@ class Precautions(Facts):
             return hazard.first
         if place.has_rivals or place.is_created_again:
             return CHOOSE
+        if int(one.fields["brokers"]) in self.with_another_log(place)[0]:
+            return WOULD_LEAD
         is_shown = any(self.capture.shows(b, place.topic.name, place.partition) for b in place.kept)
         return hazard.first if is_shown else COMPARE
 

@@ -41,7 +41,9 @@ class StartAdvice(Facts):
             if {*isr} & {*self.capture.live} - failed:
                 continue
             isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
-            for broker, best in lagging_members(self.capture, place.topic, partition).items():
+            lagging = lagging_members(self.capture, place.topic, partition)
+            others, first = self.with_another_log(place)
+            for broker, best in {**dict.fromkeys(others, *first[:1]), **lagging}.items() if first else lagging.items():
                 late.setdefault((best, broker), []).append(place)
             is_copied = len(place.topic.partitions.get(partition, ())) > 1
             loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
@@ -49,6 +51,9 @@ class StartAdvice(Facts):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, []).append(place)
+                elif broker in others and not first:
+                    bad.setdefault(broker, f"its log of {place.name} is another one{loses}")
+                    own[broker] = ""
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = self._why_outdated(place, broker, log)
                     bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
@@ -166,6 +171,7 @@ class StartAdvice(Facts):
             lacks = "lacks the last leader epoch" if is_older else "is shorter, and may have lost its end"
             lacks = "lacks records" if ends[1] is not None and ends[1].end is not None else lacks
             lacks = "is gone" if ends[1] is None else lacks
+            lacks = "is another one" if broker in places[0].apart else lacks
             names = listed([place.name for place in places])
             yield f"start broker {best} before broker {broker}, whose log of {names} {lacks}"
         if len(bests) == 1 and not self.capture.live:

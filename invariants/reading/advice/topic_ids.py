@@ -311,14 +311,18 @@ class TopicIdAdvice(Facts):
 
     def _moving(self, places: Iterable[PartitionLogs]) -> Iterator[str]:
         """Yield which logs to move away, so that brokers copy the leader's; nothing where no other log is left."""
-        found: dict[tuple[int, ...], list[str]] = {}
+        found: dict[tuple[int, ...], dict[tuple[int, ...], list[str]]] = {}
         for place in places:
+            others, first = self.with_another_log(place)
             for hosts in place.moved_together(place.kept) if place.kept else ():
-                if self._may_move(hosts, place.kept):
-                    found.setdefault(hosts, []).append(place.name)
+                leads = {*hosts} & {*others}
+                if self._may_move(hosts, place.kept) and (first or not leads):
+                    found.setdefault(tuple(first) if leads else (), {}).setdefault(hosts, []).append(place.name)
                 else:
                     yield f"{PLANNED} what to do about {place.name}: no live broker has the log that it is to have"
-        yield from self._each_moved(found)
+        for starting, by_hosts in found.items():
+            before = f"start {brokers(starting, 'or')} first, so that it leads, and " if starting else ""
+            yield from (before + sentence for sentence in self._each_moved(by_hosts))
 
     def _may_move(self, hosts: Iterable[int], kept: Iterable[int]) -> bool:
         """Whether brokers may start without their logs: one that runs leads with nothing if no kept log is served."""
