@@ -107,7 +107,7 @@ def test_a_folder_shows_its_partitions_and_what_is_read_of_their_logs(folder):
     assert root.directories["void-0"].sizes == {FIRST: 0}
     assert {name: log.sizes for name, log in root.set_aside.items()} == {key: {FIRST: len(batch())} for key in ASIDE}
     assert root.directories["-n-1"].epochs == ""
-    assert root.directories["empty-0"] == PartitionFiles()
+    assert root.directories["empty-0"] == PartitionFiles(sizes={})
     assert (root.broker_id, root.problems) == (7, ())
     assert sorted(root.checkpoints) == ["recovery-point-offset-checkpoint", CHECKPOINT]
 

@@ -186,7 +186,7 @@ def test_a_broker_that_is_down_starts_only_without_its_other_log() -> None:
     found = ways_out("created-again-with-a-dead-broker")
     assert found["down-broker-has-another-log"] == "before broker 2 starts, move x-0 and x-1 away there"
     assert found["broker-down"].startswith("start it; but first see to stray-0 and stray-1, whose topic")
-    assert "; but first move x-0 and x-1 away on broker 2; if broker 2 is gone" in found["broker-down"]
+    assert "; but first move x-0 and x-1 away on broker 2; do not give broker 2 up" in found["broker-down"]
 
 
 def test_logs_without_an_id_are_a_note_of_a_consistent_cluster() -> None:
@@ -260,7 +260,7 @@ def test_one_of_two_directories_goes_only_if_another_broker_has_the_records(isr:
     capture = json.loads(CLUSTERS["partition-in-two-log-directories"].read_text())
     capture["topics"]["conn"]["partition_state"]["0"]["isr"] = isr
     kinds = {one.name: one for one in inspect_capture(read_capture(json.dumps(capture).encode())).by_kind()}
-    assert kinds["partition-in-two-log-directories"].way_out.startswith(begins)
+    assert f"(ls -Lid); {begins}" in kinds["partition-in-two-log-directories"].way_out
     assert "see to conn-0, which broker 2 has in two log directories" in kinds["broker-down"].way_out
 
 

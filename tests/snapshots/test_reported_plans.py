@@ -223,7 +223,7 @@ def test_no_state_is_created_where_nothing_shows_which_log_ends_last(hidden: boo
         broker["dirs"] = None
     else:
         log = broker["dirs"]["orders-0"]
-        log["leader_epoch_checkpoint"], log["files"] = log["leader_epoch_checkpoint"].replace("3 50", "3 40"), {}
+        log["leader_epoch_checkpoint"], log["files"] = log["leader_epoch_checkpoint"].replace("3 50", "3 40"), None
         del broker["dirs"]["orders-1"]
     for one in (found := problem(capture), *found.alternatives):
         states = [each for each in one.procedures if each.name.startswith("write-states")]
