@@ -309,3 +309,83 @@ def test_a_disk_of_a_broker_that_runs_may_have_its_last_copies() -> None:
     seen = inspect_snapshot(json.dumps(snapshot).encode())
     (kind,) = (kind for kind in seen.by_kind() if kind.name == "log-directory-of-another-broker")
     assert "Broker 3 runs: attach the disk there again only if it has made none of its partitions anew" in kind.way_out
+
+
+# Members that would lead with nothing.
+
+
+@pytest.mark.parametrize(
+    ("isr", "ways"),
+    [
+        (
+            [1],
+            {
+                "no-live-isr": "do not start broker 1: its log of orders-0 is another one",
+                "own": "kwalk diagnose --plan says",
+            },
+        ),
+        (
+            [1, 2],
+            {
+                "no-live-isr": "start broker 2 before broker 1, whose log of orders-0 is another one",
+                "own": "start broker 2 first, so that it leads, and before broker 1 starts, move orders-0 away there",
+            },
+        ),
+    ],
+)
+def test_a_member_whose_log_is_moved_away_does_not_start_first(isr: list[int], ways: dict[str, str]) -> None:
+    """With an empty log it would lead, and the others truncate theirs."""
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)  # the id is its first one
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    down(snapshot, *isr)
+    state(snapshot).update(leader=-1, isr=isr, leader_epoch=7)
+    found_ways = ways_out(snapshot)
+    assert found_ways["no-live-isr"].startswith(ways["no-live-isr"])
+    assert found_ways["down-broker-has-another-log"].startswith(ways["own"])
+    assert "see to orders-0 of broker 1, which is another log" in found_ways["broker-down"]
+    if len(isr) > 1:
+        plan = plan_recovery(problem(snapshot), seconds=60).plan
+        assert plan is not None and plan.procedures[0].name == "start-broker 2"
+
+
+def test_no_id_is_written_that_fits_one_of_the_logs_only_that_are_chosen_from() -> None:
+    snapshot = alone("3.6.2")
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    text = ways_out(only(snapshot, 1))["replica-has-another-log"]
+    assert text.startswith("choose which records orders-0 is to have") and "write the id" not in text
+
+
+def begun_anew(snapshot: Snapshot) -> None:
+    """The logs of the ISR begin with the leader epoch of the state, as if their disks had been replaced."""
+    for number in (2, 3):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], ((5, 0),))
+    state(snapshot).update(leader=2, isr=[2, 3])
+
+
+@pytest.mark.parametrize("is_anew", [True, False])
+def test_logs_that_begin_with_a_later_leader_epoch_may_lack_what_another_replica_has(is_anew: bool) -> None:
+    failed, gone = alone("3.6.2"), alone("3.6.2")
+    for snapshot in (failed, gone):
+        state(snapshot).update(leader=2, isr=[2, 3])
+        if is_anew:
+            begun_anew(snapshot)
+    root = {"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}
+    failed["brokers"]["1"]["log_dirs"].append(root)
+    del failed["brokers"]["1"]["dirs"]["orders-0"]
+    down(gone, 1)
+    unread(gone, 1)
+    first = ways_out(failed)["offline-replica"].startswith("copy orders-0 from the failed disk first")
+    but = "but for records of orders-0 before leader epoch 5, if there were any" in ways_out(gone)["broker-down"]
+    assert (first, but) == (is_anew, is_anew)
+
+
+def test_the_isr_of_a_lost_partition_is_not_given_up() -> None:
+    snapshot = alone(brokers=4)
+    topic = snapshot["topics"]["orders"]
+    topic["znode"]["partitions"]["0"] = [1, 2, 3, 4]
+    topic["partition_state"]["1"] = {**state(snapshot), "isr": [4], "leader": -1}
+    down(snapshot, 4)
+    assert (
+        "do not give broker 4 up: it may have the last copy of records of orders-1" in ways_out(snapshot)["broker-down"]
+    )

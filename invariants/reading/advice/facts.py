@@ -237,6 +237,18 @@ class Facts:
                 if log is None or log.topic_id != topic.topic_id:
                     yield one
 
+    def begins_anew(self, topic: Topic, number: int) -> int | None:
+        """Return the leader epoch with which the logs of live ISR members begin at offset 0, if it is not the first.
+
+        There were no records before, or the members have lost them with their disks. None if nothing shows it.
+        """
+        state = topic.states.get(number)
+        live = [b for b in (state.isr if state else ()) if self.capture.brokers[b].alive]
+        logs = [self.log(b, topic, number) for b in live]
+        first = {log.leader_epochs[0] for log in logs if log is not None and log.leader_epochs}
+        epochs = {epoch for epoch, start in first if start == 0}
+        return epochs.pop() or None if len(first) == 1 and epochs else None
+
     def with_another_log(self, place: PartitionLogs) -> tuple[list[int], list[int]]:
         """Return ISR members whose logs are to be moved away, and those that start first, as one of them has to lead.
 

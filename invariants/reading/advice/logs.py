@@ -102,7 +102,16 @@ class LogAdvice(Facts):
     def _of_offline_replicas(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of replicas on failed disks; another partition may have its only log on such a disk."""
         is_only = any(one.kind is kinds.OFFLINE_LOG for one in self.observations)
-        return evolve(kind, way_out=kinds.OFFLINE_LOG.way_out) if is_only else kind
+        made = evolve(kind, way_out=kinds.OFFLINE_LOG.way_out) if is_only else kind
+        topics = ((one, self.topics.get(one.fields["topic"])) for one in observations)
+        anew = [o.subject for o, t in topics if t is not None and self.begins_anew(t, int(o.fields["partition"]))]
+        if not anew:
+            return made
+        first = (
+            f"copy {listed(anew)} from the failed disk first, if it can be read: the logs of the ISR begin with a later"
+            " leader epoch than the first, and what the replica has before goes; then"
+        )
+        return evolve(made, way_out=f"{first} {made.way_out}")
 
     def _again(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind that is seen for a moment, too, while a log is made."""

@@ -224,7 +224,20 @@ class StartAdvice(Facts):
         yield from self._losses([*lost.values()])
 
     def _unless_earlier(self, gone: Collection[int]) -> str:
-        """Return of which partitions brokers may have earlier records than ISR members, under an id that was erased."""
+        """Return of which partitions brokers may have earlier records than ISR members.
+
+        They are under an id that was erased, or the logs of ISR members begin with a later leader epoch, and the others
+        are not shown.
+        """
+        anew = [
+            f"{topic_label(topic.name)}-{number} before leader epoch {epoch}"
+            for topic in self.capture.topics.values()
+            for number, replicas in topic.partitions.items()
+            if topic.name not in self.capture.deleting and (epoch := self.begins_anew(topic, number))
+            if any(b in replicas and not self.capture.shows(b, topic.name, number) for b in gone)
+        ]
+        if anew:
+            return f", but for records of {listed(anew)}, if there were any: the leader's log begins there"
         other = (o for o in self.observations if o.kind is kinds.DOWN_WITH_ANOTHER_LOG and not o.certain)
         named = [one.subject for one in other if {*gone} & {int(b) for b in one.fields["brokers"].split()}]
         why = "if their topic id was only replaced" if len(named) > 1 else "if its topic id was only replaced"
@@ -247,8 +260,11 @@ class StartAdvice(Facts):
         return list(dict.fromkeys(one.subject for one in found))
 
     def _hosts_of(self, one: Observation) -> list[int]:
-        """Return the brokers with a log of the partition of a finding."""
+        """Return the brokers with a log of the partition of a finding; those of its ISR where it has a state."""
         name, number = one.fields["topic"], int(one.fields["partition"])
+        state = self.topics[name].states.get(number) if name in self.topics else None
+        if state is not None and state.isr:
+            return list(state.isr)
         return [broker.id for broker in self.capture.hosts if self.capture.directory(broker.id, name, number)]
 
     def _latest_without_isr(self, one: Observation) -> list[int]:

@@ -185,6 +185,8 @@ class TopicIdAdvice(Facts):
             again = [place for place in known if place.is_created_again]
             topic, label = known[0].topic, topic_label(name)
             ids, removing = self._ids(topic), self._removing_ids(known[0])
+            if self._is_chosen(known):
+                continue
             if again:
                 others.append(self._of_created_again(again, ids, removing))
             elif len(ids) > 1 and (unread := self._only_in_unread(topic)):
@@ -212,6 +214,13 @@ class TopicIdAdvice(Facts):
         restarts = f", and restart {brokers(restarting)}: {why}" if restarting else ""
         once = " once all are written: two topics must not have one id then" if len(writes) > 1 else ""
         return [f"write {listed(writes)}, then fail the controller over{once}{restarts}"], others
+
+    @staticmethod
+    def _is_chosen(places: Iterable[PartitionLogs]) -> bool:
+        """Whether the topic id depends on which records are kept, as logs that differ have different ones."""
+        rivals = [(place.lineages.logs, choice) for place in places if place.has_rivals for choice in place.choices]
+        ids = [{logs[b].topic_id for b in choice.keeps} - {None} for logs, choice in rivals]
+        return any(held != ids[0] for held in ids)
 
     def _of_created_again(self, places: Sequence[PartitionLogs], ids: Set[str], removing: str) -> str:
         """Return the choice between the earlier logs of a topic that was created again, and empty ones.
