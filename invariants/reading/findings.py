@@ -653,7 +653,8 @@ class Findings:
         ids = {b: log.topic_id for b, log in logs.items() if log is not None and log.topic_id is not None}
         numbered = [(n, b) for n, b in enumerate(place.observed.brokers) if b != leader]
         members = [(n, b) for n, b in numbered if b in served.isr]
-        other = [Broken("replicas_converge", n) for n, b in members if ids.get(b, ids.get(leader)) != ids.get(leader)]
+        own = ids.get(leader)
+        other = [Broken("replicas_converge", n) for n, b in members if own is not None and ids.get(b, own) != own]
         # one that has caught up since is in the ISR that the leader wants, and cannot write (Partition: maximalIsr)
         wanted = [(n, b) for n, b in numbered if (log := logs[b]) is not None and log.has_epoch(served.leader_epoch)]
         for which, certain in ((members, True), ([one for one in wanted if one not in members], False)):

@@ -12,7 +12,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.language import UsageError
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, problem, ways_out
-from tests.snapshots.test_strangers import state
+from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
 from tests.snapshots.test_strangers_tools import unread
 
@@ -389,3 +389,76 @@ def test_the_isr_of_a_lost_partition_is_not_given_up() -> None:
     assert (
         "do not give broker 4 up: it may have the last copy of records of orders-1" in ways_out(snapshot)["broker-down"]
     )
+
+
+def with_another_log(snapshot: Snapshot, number: int) -> Snapshot:
+    """A broker has the log of an earlier topic of the name, whose id the present one has had from its creation on."""
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    return snapshot
+
+
+def on_failed_disk(snapshot: Snapshot, number: int) -> None:
+    broker = snapshot["brokers"][str(number)]
+    broker["log_dirs"].append({"path": "/b", "broker_id": None, "cluster_id": None, "offline": True})
+    del broker["dirs"]["orders-0"]
+
+
+PLANNED = "kwalk diagnose --plan says what to do about orders-0: no live broker has the log that it is to have"
+
+
+def test_an_isr_member_on_a_failed_disk_does_not_lead() -> None:
+    snapshot = with_another_log(alone("3.6.2"), 2)
+    on_failed_disk(snapshot, 1)
+    down(snapshot, 2)
+    state(snapshot).update(leader=-1, isr=[1, 2], leader_epoch=7)
+    ways = ways_out(snapshot)
+    assert ways["down-broker-has-another-log"] == PLANNED
+    assert ways["broker-down"].startswith("do not start broker 2: its log of orders-0 is another one")
+
+
+def test_a_leader_with_another_log_that_is_the_only_isr_member_does_not_begin_anew() -> None:
+    """Replicas outside of the ISR have the topic's records, and would truncate their logs."""
+    snapshot = with_another_log(alone("3.6.2"), 1)
+    state(snapshot).update(leader=1, isr=[1], leader_epoch=7)
+    assert ways_out(snapshot)["leader-refuses-mixed-topic-ids"].startswith(PLANNED)
+
+
+@pytest.mark.parametrize("damage", [lambda s: with_another_log(s, 2), lambda s: without_segments(s, 2)])
+def test_a_live_isr_member_without_the_log_is_no_reason_to_give_others_up(
+    damage: Callable[[Snapshot], Snapshot],
+) -> None:
+    snapshot = damage(alone("3.6.2"))
+    down(snapshot, 1, 3)
+    state(snapshot).update(leader=2, isr=[2], leader_epoch=7)
+    assert "live ISR members have what was acknowledged" not in ways_out(snapshot)["broker-down"]
+
+
+def test_a_state_that_is_lost_is_not_created_with_a_leader_on_a_failed_disk() -> None:
+    """Of a log that is not shown no topic id differs."""
+    snapshot = alone("3.6.2")
+    on_failed_disk(snapshot, 1)
+    answers(snapshot)
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    kinds = found(snapshot)
+    assert "isr-member-refuses" not in kinds
+    assert "that of brokers 2 and 3 whose log ends last as leader" in kinds["partition-state-is-lost"].kind.way_out
+
+
+@pytest.mark.parametrize("identity", [OTHER, None])
+def test_a_znode_that_was_written_again_gets_the_id_of_the_logs_and_their_states(identity: str | None) -> None:
+    snapshot = alone("3.4.1")
+    topic = snapshot["topics"]["orders"]
+    topic.update(version=0, czxid=9000, mzxid=9000, partition_state={})
+    topic["znode"] = {**topic["znode"], "topic_id": identity}
+    down(snapshot, 1, 2, 3)
+    way_out = ways_out(snapshot)["no-live-replica"]
+    assert way_out.startswith("start no broker before you know whose records the logs are")
+    assert f"as leader and only ISR member, and write the topic id {IDS['orders']} into the znode of orders" in way_out
+
+
+def test_an_unreadable_id_of_a_directory_without_segments_is_not_written() -> None:
+    snapshot = only(without_segments(alone(), 3), 3)
+    of_orders(snapshot, 3)["partition_metadata"] = ""
+    ways = ways_out(snapshot)
+    assert "partition-metadata-is-garbled" not in ways and ways["no-live-isr"].startswith("do not start broker 3")

@@ -258,8 +258,9 @@ class Facts:
         state = place.topic.states.get(place.partition)
         isr = state.isr if state and not (place.has_rivals or place.is_created_again) else ()
         kept = [b for b in isr if b in place.kept]
-        others = [b for b in isr if b in place.apart and not self.capture.brokers[b].alive]
-        return ([], []) if any(self.capture.brokers[b].alive for b in kept) else (others, kept)
+        failed = offline_replicas(self.capture, place.topic, place.partition)
+        leads = any(self.capture.brokers[b].alive and b not in failed for b in kept)
+        return ([], []) if leads else ([b for b in isr if b in place.apart], [b for b in kept if b not in failed])
 
     def are_at_hand(self, topic: Topic, number: int) -> bool:
         """Whether an ISR member of a partition runs, and its disk has not failed."""

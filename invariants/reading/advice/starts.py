@@ -8,7 +8,7 @@ from itertools import starmap
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import BRING_BACK, LATEST, MOST, RAISED, REASSIGN, Facts, PartitionLogs
 from kwalk.invariants.reading.hazards import OF_LAST_COPIES, OF_NO_REPLICAS, OF_STATES
-from kwalk.model.kafka.snapshots.at_rest import offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import members_without_log, offline_replicas
 from kwalk.model.kafka.snapshots.capture import Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, disks_of_others, each, is_led_from_outside, listed
 from kwalk.model.kafka.snapshots.lineage import (
@@ -198,7 +198,8 @@ class StartAdvice(Facts):
                 live = {m for m in isr if self.capture.brokers[m].alive and m not in failed}
                 if not live and is_led_from_outside(self.capture, topic, number):
                     continue
-                is_led = not live <= members_lacking_records(self.capture, topic, number).keys()
+                lacking = {*members_lacking_records(self.capture, topic, number), *self._with_no_log(topic, number)}
+                is_led = not live <= lacking
                 for b in gone if isr else ():
                     if b in isr and not live:
                         lost[topic.name, number] = topic, number
@@ -222,6 +223,13 @@ class StartAdvice(Facts):
             if refusing := [one.subject for one in self.served_until_epochs_rise()]:
                 yield f"reassign {listed(refusing)} when the topic id is seen to: the leader epoch rises, and {RAISED}"
         yield from self._losses([*lost.values()])
+
+    def _with_no_log(self, topic: Topic, number: int) -> set[int]:
+        """Return the ISR members without a log of a partition on disk, and who has one with an id that others lack."""
+        hosts = {*topic.partitions.get(number, ()), *(topic.states[number].isr if number in topic.states else ())}
+        logs = {b: log for b in hosts if (log := self.capture.directory(b, topic.name, number)) is not None}
+        own = {b for b, log in logs.items() if log.topic_id in (None, topic.topic_id)}
+        return {*members_without_log(self.capture, topic, number), *(logs.keys() - own if own else ())}
 
     def _unless_earlier(self, gone: Collection[int]) -> str:
         """Return of which partitions brokers may have earlier records than ISR members.

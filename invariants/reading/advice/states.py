@@ -10,6 +10,8 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import IF_RESTORED, ByKind, ByPlace, Facts, PartitionLogs, states_text
 from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.invariants.reading.hazards import OF_STATES
+from kwalk.model.kafka.snapshots.at_rest import offline_replicas
+from kwalk.model.kafka.snapshots.capture import topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     disks_of_others,
@@ -141,22 +143,32 @@ class StateAdvice(Facts):
         """
         known = [(place, latest) for place in places if (latest := self._latest_epochs(place))]
         states = [(place.name, *self.leader_above(place.topic, place.partition, e)[:2]) for place, e in known]
+        ids = {topic_label(p.topic.name): identity for p, _ in known if (identity := self._only_id(p)) is not None}
+        written = [f"{identity} into the znode of {label}" for label, identity in ids.items()]
         if states:
             yield (
                 "before you know whose records the logs are: the first live replica would lead, whatever its "
                 "log has, and the others would lose what it lacks. To keep the records, create the state znodes first: "
-                f"{states_text(states)}; to begin with empty logs, move the directories away while their brokers are "
-                "stopped"
+                f"{states_text(states)}{', and write the topic id ' * bool(written)}"
+                f"{listed(written) if written else ''}; to begin with empty logs, move the directories away while "
+                "their brokers are stopped"
             )
+
+    def _only_id(self, place: PartitionLogs) -> str | None:
+        """Return the topic id of all logs of a partition, if it is another one than ZooKeeper's."""
+        logs = (self.log(b, place.topic, place.partition) for b in place.topic.partitions.get(place.partition, ()))
+        ids = {log.topic_id for log in logs if log is not None}
+        return ids.pop() if len(ids) == 1 and place.topic.topic_id not in ids else None
 
     def _latest_epochs(self, place: PartitionLogs) -> dict[int, int]:
         """Return the last leader epochs of the replicas' logs with records of the topic, by broker."""
         replicas = place.topic.partitions.get(place.partition, ())
         found = {b: self.capture.directory(b, place.topic.name, place.partition) for b in replicas}
+        own = (None, place.topic.topic_id, self._only_id(place))
         return {
             b: max((epoch for epoch, _ in log.leader_epochs or ()), default=0)
             for b, log in found.items()
-            if log and log.topic_id in (None, place.topic.topic_id) and (log.is_empty is False or log.leader_epochs)
+            if log and log.topic_id in own and (log.is_empty is False or log.leader_epochs)
         }
 
     def _of_lost_states(self, places: Iterable[PartitionLogs]) -> str:
@@ -167,7 +179,12 @@ class StateAdvice(Facts):
             if served is not None and served.leader is not None:
                 is_later |= served.leader_epoch > 0  # a controller begins at 0, which brokers accept as they start
                 state = state_above_logs(self.capture, place.topic, place.partition, served.leader)
-                states.append((place.name, state.leader_epoch, f"broker {served.leader}"))
+                failed = offline_replicas(self.capture, place.topic, place.partition)
+                others = dict.fromkeys((b for b in served.isr if b not in failed), served.leader_epoch)
+                leader = f"broker {served.leader}"
+                if served.leader in failed and others:
+                    leader = self.leader_above(place.topic, place.partition, others)[1]
+                states.append((place.name, state.leader_epoch, leader))
         return (
             f"{'stop no broker before this is done; ' * is_later}create the state znodes again, with those above them "
             f"that are gone: {states_text(states)}; then fail the controller over{self._restarted()}"

@@ -325,7 +325,8 @@ class TopicIdAdvice(Facts):
             others, first = self.with_another_log(place)
             for hosts in place.moved_together(place.kept) if place.kept else ():
                 leads = {*hosts} & {*others}
-                if self._may_move(hosts, place.kept) and (first or not leads):
+                is_led = not leads or (first and leads.isdisjoint(self.capture.live))
+                if self._may_move(hosts, place.kept) and is_led:
                     found.setdefault(tuple(first) if leads else (), {}).setdefault(hosts, []).append(place.name)
                 else:
                     yield f"{PLANNED} what to do about {place.name}: no live broker has the log that it is to have"

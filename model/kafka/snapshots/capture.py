@@ -882,7 +882,7 @@ def _without_removed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     for name, log in broker.directories.items():
         topic = topics.get(name.rpartition("-")[0])
         is_own = log.topic_id is None or (topic is not None and log.topic_id == topic.topic_id)
-        if log.segments != {} or log.is_garbled or not is_own:
+        if log.segments != {} or not is_own:
             kept[name] = log
     return evolve(broker, directories=kept) if len(kept) < len(broker.directories) else broker
 

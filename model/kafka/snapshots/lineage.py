@@ -978,6 +978,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     leader = topic.states[partition].leader if partition in topic.states else None
     wanted.sort(key=lambda n: (-len(lineages.groups[n]), leader not in lineages.groups[n], min(lineages.groups[n])))
     wanted += _outvoting(lineages, topic.partitions.get(partition, ()), in_isr)
+    wanted += [n for n in _of_the_topic(lineages, topic, in_isr) if n not in wanted]
     ids = {n: {lineages.logs[b].topic_id for b in lineages.groups[n]} for n in wanted}
     filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
     if topic.topic_id is not None and not any(ids[n] & {None, topic.topic_id} for n in filled):
@@ -1009,6 +1010,15 @@ def _outvoting(lineages: Lineages, replicas: Collection[int], in_isr: Collection
     copies = {n: sum(b in replicas and not lineages.logs[b].is_empty for b in g) for n, g in enumerate(lineages.groups)}
     most = max((copies[n] for n in in_isr), default=len(replicas))
     return [n for n, count in copies.items() if count > most and n not in (*in_isr, *lineages.earlier)]
+
+
+def _of_the_topic(lineages: Lineages, topic: Topic, in_isr: Collection[int]) -> list[int]:
+    """Return the groups of logs with records of the topic, by its id, where all ISR members have earlier logs."""
+    if not in_isr or not lineages.earlier.keys() >= {*in_isr} or topic.topic_id is None:
+        return []
+    logs = {n: [lineages.logs[b] for b in group] for n, group in enumerate(lineages.groups) if n not in in_isr}
+    own = [n for n, found in logs.items() if any(g.topic_id == topic.topic_id and g.is_empty is False for g in found)]
+    return [n for n in own if n not in lineages.earlier]
 
 
 def is_in_use(capture: Capture, broker: int) -> bool:
