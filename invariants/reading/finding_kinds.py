@@ -780,20 +780,6 @@ REASSIGNMENT_IDLE = FindingKind(
     grep=("grep 'Error completing reassignment of partition' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
-REMOVES_ALL = FindingKind(
-    "reassignment-removes-all-replicas",
-    LATENT,
-    "a reassignment removes all replicas of a partition",
-    (),
-    now="nothing while the controller stays",
-    later="it waits for no replica, so that the next controller ends it: brokers delete all logs of the partition",
-    way_out="",
-    story="docs/stories/reassignment.md",
-    log="controller.log, INFO, as the next controller ends it: Leader … for partition … being reassigned, is not in "
-    "the new list of replicas …. Re-electing leader",
-    cause="a tool, or a hand, has written removing_replicas into the topic's znode",
-    grep=("grep 'being reassigned, is not in the new list of replicas' logs/controller.log*",),
-)
 
 PARTITION_LOST = FindingKind(
     "partition-lost",
@@ -840,16 +826,18 @@ NO_PARTITIONS = FindingKind(
 NO_REPLICAS = FindingKind(
     "partition-without-replicas",
     LATENT,
-    "the topic's znode gives a partition no replica",
+    "the topic's znode gives a partition no replica, or removes all that it has",
     (),
     now="the partition has its leader, if it had one, until that stops; preferred leaders of no topic are elected by "
     "themselves (auto.leader.rebalance.enable)",
     later="at the next failover no broker can become controller, since 2.7, if the partition has a state: each gives "
-    "up as it reads it; without a state the partition gets no leader",
+    "up as it reads it, or ends the reassignment that removes all (seen on 3.4.1); before, brokers delete the logs of "
+    "a partition whose replicas are all removed (seen on 2.5.0); without a state a partition gets no leader",
     way_out="",
     log="controller.log, ERROR: [Controller id=…] Error while electing or becoming controller on broker …. Trigger "
     "controller movement immediately; NoSuchElementException",
-    cause="a tool, or a hand, has written an empty list of replicas into the topic's znode",
+    cause="a tool, or a hand, has written an empty list of replicas into the topic's znode, or all of them into "
+    "removing_replicas",
     grep=("grep -A 1 'Error while electing or becoming controller' logs/controller.log*",),
     acts=Act.FAIL_OVER,
 )
@@ -1526,7 +1514,6 @@ KINDS = (
     DELETION_WAITS,
     DELETION_NOT_BEGUN,
     DELETION_PENDING,
-    REMOVES_ALL,
     REASSIGNMENT_WAITS,
     REASSIGNMENT_IDLE,
     DOWN_WITH_ANOTHER_LOG,

@@ -496,7 +496,7 @@ class Findings:
             fields = {"topic": topic.name, "partition": number}
             if not topic.moving[number].target(topic.partitions[number]):
                 text = f"removing_replicas has all of {brokers(topic.partitions[number])}"
-                yield _observation(kinds.REMOVES_ALL, name, text, **fields)
+                yield _observation(kinds.NO_REPLICAS, name, text, **fields)
             elif now.stuck:
                 one = _observation(kinds.REASSIGNMENT_WAITS, name, f"waits for {brokers(now.stuck)}", **fields)
                 yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, sorted(now.stuck)))})

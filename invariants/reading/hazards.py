@@ -90,11 +90,6 @@ HAZARDS = (
         "write the replicas of {} into the znode of the topic: no controller starts without",
     ),
     Hazard(
-        (kinds.REMOVES_ALL,),
-        Act.FAIL_OVER,
-        "empty removing_replicas of {} in the znode of the topic: the next controller has all its logs deleted",
-    ),
-    Hazard(
         (kinds.PARTITION_LOST,),
         Act.FAIL_OVER,
         "put {} back into the znode of the topic: after a failover its records cannot be read",

@@ -32,7 +32,6 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
     ORPHANED_LOG,
     PARTITION_LOST,
-    REMOVES_ALL,
     REQUEST_WAITS,
     SHARED_ID,
     SOME_TOPICS_ARE_LOST,
@@ -204,7 +203,6 @@ UNLIKE_MODELS = OF_FAILOVERS | {
         CONTROLLER_IS_SILENT,
         NO_BROKER_IS_CONTROLLER,
         NO_CONTROLLER,
-        REMOVES_ALL,
         REQUEST_WAITS,
         SHARED_ID,
         STATE_BEHIND_UNNOTICED,
@@ -239,13 +237,6 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
             "never had a leader; plans do not look at requests. Delete the znode, and take another snapshot."
         )
     inspection = inspect_capture(capture)
-    for kind, seen in inspection.by_kind().items():
-        if kind.name == REMOVES_ALL.name:
-            raise UsageError(
-                f"The next controller has all logs of {listed([one.subject for one in seen])} deleted, which are in "
-                f"removing_replicas, and plans may let it fail over. Way out: {kind.way_out}. Then take another "
-                "snapshot."
-            )
     waiting = [
         one.subject for kind, seen in inspection.by_kind().items() if kind.name == REQUEST_WAITS.name for one in seen
     ]
@@ -829,6 +820,8 @@ def groups_of(
 
 def _moving(capture: Capture, topic: Topic, partition: int) -> str:
     """Return why a partition that is being reassigned is left alone."""
+    if not topic.moving[partition].target(topic.partitions[partition]):
+        return "a reassignment removes all its replicas: take it out of removing_replicas first"
     may_cancel = reassignment_of(capture, topic, partition).may_be_cancelled and topic.name not in capture.deleting
     or_cancel = ", or cancel it" * may_cancel  # KafkaController.maybeTriggerPartitionReassignment refuses a deleted one
     return f"its replicas are being reassigned: let that end{or_cancel}"

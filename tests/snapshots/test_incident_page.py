@@ -50,8 +50,6 @@ ERROR Error while reading partition metadata file /kafka/t-0/partition.metadata 
 Configured broker.id 2 doesn't match stored broker.id Some(1) in meta.properties.
 java.lang.RuntimeException: Invalid cluster.id in: /kafka/meta.properties. Expected a, but read b
 ERROR [Controller id=1] Error completing reassignment of partition t-0 (kafka.controller.KafkaController)
-INFO [Controller id=1] Leader 1 for partition t-0 being reassigned, is not in the new list of replicas . Re-electing \
-leader (kafka.controller.KafkaController)
 INFO [ReplicaFetcher replicaId=1, leaderId=3, fetcherId=0] Error sending fetch request (sessionId=7, epoch=2) to node 3:
 ERROR Error while reading partition metadata file /kafka/t-0/partition.metadata (kafka.server.LogDirFailureChannel)
 live brokers are [Set(1, 2)]. No assigned replica is alive.

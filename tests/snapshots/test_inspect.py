@@ -654,7 +654,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     replica_catches_up: {"catching-up": ["t-0"]},
     reassignment: {"reassignment": ["t"], "catching-up": ["t-0"]},
     reassignment_is_idle: {"reassignment-does-not-end": ["t-0"]},
-    reassignment_removes_all: {"reassignment-removes-all-replicas": ["t-0"]},
+    reassignment_removes_all: {"partition-without-replicas": ["t-0"]},
     disk_has_failed: {"offline-replica": ["t-0"]},
     disk_is_full: {"offline-replica": ["t-0", "t-1"]},
     disk_of_the_only_isr_member_is_full: {"offline-log-directory": ["t-0"], "offline-replica": ["t-1"]},

@@ -33,22 +33,7 @@ class RequestAdvice(Facts):
     @property
     def by_place(self) -> ByPlace:
         """The kinds whose way out is made of that of each place."""
-        return {
-            kinds.FAILOVER_FAILS: self.without_failing,
-            kinds.NOT_COMPACTED: self._of_policy,
-            kinds.REMOVES_ALL: self._of_removals,
-        }
-
-    def _of_removals(self, one: Observation) -> str:
-        """Return how the replicas of a partition stay of which a reassignment removes all.
-
-        Kafka: KafkaController.isReassignmentComplete: none of no replicas is outside of the ISR;
-        stopRemovedReplicasOfReassignedPartition.
-        """
-        return (
-            f"let no controller fail over before: take {one.subject} out of adding_replicas and removing_replicas in "
-            f"the znode of {topic_label(one.fields['topic'])}, with the data version that was read"
-        )
+        return {kinds.FAILOVER_FAILS: self.without_failing, kinds.NOT_COMPACTED: self._of_policy}
 
     def _of_policy(self, one: Observation) -> str:
         """Return how a topic of Kafka's own is compacted again, with the configuration that Kafka gives it.

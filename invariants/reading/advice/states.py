@@ -213,9 +213,17 @@ class StateAdvice(Facts):
         )
 
     def _of_no_replicas(self, one: Observation) -> str:
-        """Return which replicas to write: those that the ISR and the logs show."""
+        """Return which replicas to write: those that the ISR and the logs show; or that they stay.
+
+        Kafka: KafkaController.isReassignmentComplete: of no replicas none is outside of the ISR.
+        """
         name, number = one.fields["topic"], int(one.fields["partition"])
         topic = self.capture.topics[name]
+        if number in topic.partitions:
+            return (
+                f"before the next failover, take {one.subject} out of adding_replicas and removing_replicas in the "
+                "JSON of its topic's znode, with the data version that was read"
+            )
         state, logs = (
             topic.states.get(number),
             {b: self.capture.directory(b, name, number) for b in self.capture.brokers},
