@@ -41,9 +41,10 @@ class StartAdvice(Facts):
             if {*isr} & {*self.capture.live} - failed:
                 continue
             isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
+            with_another, first = self.with_another_log(place)
             lagging = lagging_members(self.capture, place.topic, partition)
-            others, first = self.with_another_log(place)
-            for broker, best in {**dict.fromkeys(others, *first[:1]), **lagging}.items() if first else lagging.items():
+            apart = dict.fromkeys(with_another, first[0]) if first else {}
+            for broker, best in {**apart, **lagging}.items():
                 late.setdefault((best, broker), []).append(place)
             is_copied = len(place.topic.partitions.get(partition, ())) > 1
             loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
@@ -51,9 +52,8 @@ class StartAdvice(Facts):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, []).append(place)
-                elif broker in others and not first:
+                elif broker in with_another and not first:
                     bad.setdefault(broker, f"its log of {place.name} is another one{loses}")
-                    own[broker] = ""
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = self._why_outdated(place, broker, log)
                     bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
@@ -61,7 +61,6 @@ class StartAdvice(Facts):
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
                     why = f"its log of {place.name} is empty, and that of another ISR member not shown"
                     bad.setdefault(broker, why + loses)
-                    own[broker] = ""
         short = (one for one in self.observations if one.kind in kinds.OF_LACKING)  # no plan has them
         lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
         down = self.capture.brokers.keys() - {*self.capture.live}
@@ -69,7 +68,7 @@ class StartAdvice(Facts):
         planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
         parts = [
             f"do not start broker {broker}: {why}; find the disk with its log"
-            f"{', or see how others get its place' if broker in lacking else planned}{own[broker]}"
+            f"{', or see how others get its place' if broker in lacking else planned}{own.get(broker, '')}"
             for broker, why in bad.items()
         ]
         parts += [*self._compared(), *self._in_order(late), *self._longest_first({*bad, *(b for _, b in late)})]
