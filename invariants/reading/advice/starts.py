@@ -43,8 +43,7 @@ class StartAdvice(Facts):
             isr = tuple(b for b in isr if b in place.topic.partitions.get(partition, ()))  # none else is elected
             with_another, first = self.with_another_log(place)
             lagging = lagging_members(self.capture, place.topic, partition)
-            apart = dict.fromkeys(with_another, first[0]) if first else {}
-            for broker, best in {**apart, **lagging}.items():
+            for broker, best in {**(dict.fromkeys(with_another, first[0]) if first else {}), **lagging}.items():
                 late.setdefault((best, broker), []).append(place)
             is_copied = len(place.topic.partitions.get(partition, ())) > 1
             loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
@@ -54,6 +53,7 @@ class StartAdvice(Facts):
                     unseen.setdefault(broker, []).append(place)
                 elif broker in with_another and not first:
                     bad.setdefault(broker, f"its log of {place.name} is another one{loses}")
+                    own[broker] = ""
                 elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
                     has = self._why_outdated(place, broker, log)
                     bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
@@ -61,8 +61,9 @@ class StartAdvice(Facts):
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
                     why = f"its log of {place.name} is empty, and that of another ISR member not shown"
                     bad.setdefault(broker, why + loses)
-        short = (one for one in self.observations if one.kind in kinds.OF_LACKING)  # no plan has them
-        lacking = {int(b) for one in short for b in one.fields["brokers"].split()}
+                    own[broker] = ""
+        short = (one.fields["brokers"] for one in self.observations if one.kind in kinds.OF_LACKING)
+        lacking = {int(b) for numbers in short for b in numbers.split()}  # no plan has them
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
@@ -74,11 +75,8 @@ class StartAdvice(Facts):
         parts += [*self._compared(), *self._in_order(late), *self._longest_first({*bad, *(b for _, b in late)})]
         parts += self._others_start(way_out, bad, down)
         parts += starmap(_only_with_its_logs, unseen.items())
-        if others:
-            parts.append(
-                f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
-            )
-        return "; ".join(parts)
+        its_own = f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
+        return "; ".join([*parts, *[its_own] * bool(others)])
 
     def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
         """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""
