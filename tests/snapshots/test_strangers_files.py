@@ -244,6 +244,19 @@ def test_an_id_is_written_before_a_log_is_made_anew() -> None:
     assert way_out.endswith("; stop broker 3, move orders-0 away, and start it")
 
 
+def test_a_log_that_differs_is_moved_away_before_its_broker_may_follow() -> None:
+    """All logs have one id: with it in the znode the one with a leader epoch of another leader would join the ISR."""
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    state(snapshot).update(isr=[1, 2], leader_epoch=6)
+    for number in (1, 2):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], LATER)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 44)))
+    way_out = next(text for text in ways_out(snapshot).values() if "move orders-0 away" in text)
+    first = "stop broker 3, move orders-0 away, and start it after the next step; write the id"
+    assert way_out.startswith(first)
+
+
 @pytest.mark.parametrize("are_down", [False, True])
 def test_elections_outside_of_the_isr_are_forbidden_though_its_member_must_not_start(are_down: bool) -> None:
     snapshot = only(alone(), 1)

@@ -225,8 +225,9 @@ class StartAdvice(Facts):
         """Return the ISR members without a log of a partition on disk, and who has one with an id that others lack."""
         hosts = {*topic.partitions.get(number, ()), *(topic.states[number].isr if number in topic.states else ())}
         logs = {b: log for b in hosts if (log := self.capture.directory(b, topic.name, number)) is not None}
-        own = {b for b, log in logs.items() if log.topic_id in (None, topic.topic_id)}
-        return {*members_without_log(self.capture, topic, number), *(logs.keys() - own if own else ())}
+        own = any(topic.topic_id is not None and log.topic_id == topic.topic_id for log in logs.values())
+        others = [b for b, log in logs.items() if own and log.topic_id not in (None, topic.topic_id)]
+        return {*members_without_log(self.capture, topic, number), *others}
 
     def _unless_earlier(self, gone: Collection[int]) -> str:
         """Return of which partitions brokers may have earlier records than ISR members.

@@ -80,7 +80,8 @@ class StateAdvice(Facts):
         """Return the kind of log directories of another broker or cluster: ZooKeeper may be the wrong one."""
         if former := self._former_cluster():
             return evolve(kind, way_out=former if former[0].islower() else f"{kind.way_out}. {former}")
-        owners = {root.broker_id for _, root in disks_of_others(self.capture)} & {*self.capture.live}
+        owners = {root.broker_id for b, root in disks_of_others(self.capture) if root.broker_id != b}
+        owners &= {*self.capture.live}
         known = sorted(b for b in owners if b is not None and self.capture.brokers[b].roots)
         if not known:
             return kind

@@ -166,15 +166,23 @@ class TopicIdAdvice(Facts):
         """Yield what to do about partitions, by what their logs are."""
         yield from self._choosing([place for place in places if place.has_rivals])
         written, others = self._of_topics(places)
-        yield from written  # until the next controller has read the id, a log that is made anew gets the present one
         known = [place for place in places if not (place.is_created_again or place.has_rivals)]
         unseen = [place for place in known if not any(self._shows(b, place) for b in place.kept)]
-        yield from self._moving([place for place in known if place not in unseen])
+        # Until the next controller has read the id, a log that is made anew gets the present one.
+        joining = [place for place in known if written and place not in unseen and self._may_join(place)]
+        yield from (sentence + " after the next step" for sentence in self._moving(joining))
+        yield from written
+        yield from self._moving([place for place in known if place not in (*unseen, *joining)])
         for place in unseen:
             if place.kept and place.apart:
                 whose = f"the snapshot lacks that of {brokers(place.kept)}, which they are compared with"
                 yield f"keep all logs of {place.name}: {whose}; collect it (kwalk collect --logs)"
         yield from others
+
+    @staticmethod
+    def _may_join(place: PartitionLogs) -> bool:
+        """Whether a log that is to be moved away has the id of those that are kept: with that its broker follows."""
+        return any(place.lineages.logs[b].topic_id in (None, *place.ids) for b in place.apart)
 
     def _of_topics(self, places: Sequence[PartitionLogs]) -> tuple[list[str], list[str]]:
         """Return which ids to write into znodes, and what else to do about topics whose ids differ."""
