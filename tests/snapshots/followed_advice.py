@@ -104,6 +104,10 @@ class Operator:
             ),
             (r"before (brokers? [\d, and]+) starts?, move (.*) away there", lambda b, n: moved(n, b)),
             (
+                r"start (brokers? [\d, or]+) first, so that it leads, and before (.*) starts?, move (.*) away there",
+                lambda first, b, n: [(f"start-broker {one}", *moved(n, b)[0]) for one in numbers(first)],
+            ),
+            (
                 r"write the id (\S+), which the logs have, into the znode of (\S+), then fail the controller over",
                 lambda identity, topic: [(f"write-topic-id {topic} {identity}", "fail-over")],
             ),
