@@ -264,7 +264,7 @@ def failover_fails_at_an_election(capture: Capture) -> None:
 
 def failover_fails_at_a_reassignment(capture: Capture) -> None:
     added_while_its_replica_was_down(capture)
-    topic(capture)["znode"]["removing_replicas"] = {"2": [3]}
+    topic(capture)["znode"]["adding_replicas"] = {"2": [3]}
 
 
 def election_waits(capture: Capture) -> None:
@@ -632,7 +632,7 @@ DAMAGES: dict[Callable[[Capture], None], dict[str, list[str]]] = {
     failover_fails_at_a_reassignment: {
         "no-live-replica": ["t-2"],
         "failover-fails": ["t-2"],
-        "reassignment": ["t"],
+        "reassignment-waits": ["t-2"],
         "broker-down": ["broker 3"],
     },
     election_waits: {"request-waits": ["/admin/preferred_replica_election"]},
