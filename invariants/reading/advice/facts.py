@@ -256,17 +256,18 @@ class Facts:
         that starts without its log leads with nothing.
         """
         state = place.topic.states.get(place.partition)
-        isr = state.isr if state and not (place.has_rivals or place.is_created_again) else ()
-        renamed = {int(one.fields["brokers"]) for one in self._of_place(place) if one.kind is kinds.MISNAMED}
-        isr = [b for b in isr if b not in renamed]  # directories get their own names again
+        members = state.isr if state and not (place.has_rivals or place.is_created_again) else ()
+        isr = [b for b in members if (place.name, b) not in self._misnamed]  # these get their own names again
         kept = [b for b in isr if b in place.kept]
         failed = offline_replicas(self.capture, place.topic, place.partition)
         leads = any(self.capture.brokers[b].alive and b not in failed for b in kept)
         return ([], []) if leads else ([b for b in isr if b in place.apart], [b for b in kept if b not in failed])
 
-    def _of_place(self, place: PartitionLogs) -> list[Observation]:
-        """Return the findings of a partition."""
-        return [one for one in self.observations if place_of(one) == (place.topic.name, place.partition)]
+    @cached_property
+    def _misnamed(self) -> set[tuple[str, int]]:
+        """The partitions and brokers with a directory that has the log of another partition."""
+        found = (one for one in self.observations if one.kind is kinds.MISNAMED)
+        return {(one.subject, int(one.fields["brokers"])) for one in found}
 
     def are_at_hand(self, topic: Topic, number: int) -> bool:
         """Whether an ISR member of a partition runs, and its disk has not failed."""
