@@ -143,6 +143,14 @@ def cleaning_resumes_after_a_move(replica: MovingReplica) -> bool:
     return replica.pauses == 0
 
 
+@step(symptom="a move goes on to a directory that is not asked for any more", log="none")
+def replaced_move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
+    """A move that is replaced begins again with an empty future log; the log stays as it is."""
+    premise(before.replaced_moves != after.replaced_moves)
+    is_new = after.phase is MovePhase.TRUNCATING and after.future_end == after.fetch_offset == 0
+    return is_moving(before) and is_new and before.end == after.end and before.base == after.base
+
+
 @always(
     symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",

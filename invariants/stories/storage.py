@@ -1394,6 +1394,7 @@ DELETION = Scenario(
         "move_requests": 0,
         "late_removals": 0,
         "long_flushes": 0,
+        "snapshots": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1502,6 +1503,33 @@ DELETION_AFTER_A_MOVE = DELETION.varied(
     variants={r: flags for r, flags in DELETION.variants.items() if not r.startswith("0.") and r != "1.0"},
     source="LogSegment.deleteTypeIfExists; KAFKA-16424",
 )
+SNAPSHOT_AFTER_A_MOVE = DELETION_AFTER_A_MOVE.varied(
+    name="log-snapshot-after-a-move",
+    story="As before; the removed segment has a snapshot of its producers.",
+    properties=(*DELETION_AFTER_A_MOVE.properties, partition_folders.removed_segment_leaves_no_snapshot),
+    bounds={"snapshots": 1},
+    source="ProducerStateManager.removeAndMarkSnapshotForDeletion",
+)
+MOVE_AMID_A_FLUSH = MOVE_ASKED_FOR_AGAIN.varied(
+    name="log-move-amid-a-flush",
+    story="A future log replaces the current one while a flush of it is to flush its folder.",
+    actions=(
+        log_deletion.create_future,
+        log_deletion.replace_log,
+        log_deletion.begin_flush,
+        log_deletion.flush_files,
+        log_deletion.flush_folder,
+    ),
+    properties=(
+        partition_folders.directory_outlives_a_move,
+        partition_folders.log_is_moved_amid_a_flush,
+        partition_folders.flush_begins_once,
+        partition_folders.future_log_replaces_another,
+    ),
+    bounds={"move_requests": 0, "flushes": 1},
+    variants={release: versions.FOLDER_VARIANTS[release] for release in ("2.8.2", "3.5.1", "3.9.0")},
+    source="LocalLog.flush, LogManager.replaceCurrentWithFutureLog; KAFKA-15572",
+)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -1535,6 +1563,7 @@ MOVE = Scenario(
         "truncations": 0,
         "late_updates": 0,
         "divergences": 0,
+        "replaced_moves": 0,
     },
     variants={
         release: flags
@@ -1656,6 +1685,33 @@ MOVE_COMPACTED = MOVE.varied(
     bounds={"cleanings": 2, "truncations": 1},
     source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
+MOVE_REPLACED = MOVE_COMPACTED.varied(
+    name="log-move-replaced",
+    story="A replica of a compacted topic moves to another log directory, and is sent to a third one meanwhile.",
+    actions=(*MOVE.actions, future_log.clean, future_log.replace_move),
+    properties=(
+        *(
+            prop
+            for prop in MOVE_COMPACTED.properties
+            if prop not in (future_logs.log_grows_record_by_record, future_logs.truncation_keeps_what_is_replicated)
+        ),
+        future_logs.replaced_move_begins_again,
+    ),
+    bounds={"offsets": 3, "cleanings": 2, "truncations": 0, "replaced_moves": 1},
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-19458",
+)
+GROWN_SEGMENT = GROWN_BATCHES.varied(
+    name="log-grown-segment",
+    story="Compressed batches are larger after a cleaning than before, and than a segment may be.",
+    properties=(
+        buffers.grown_segment_is_cleaned,
+        buffers.kept_batches_are_written,
+        buffers.segment_is_closed_while_it_is_cleaned,
+        buffers.cleaned_batches_outgrow_a_segment,
+    ),
+    bounds={"offsets": 2, "segment_room": 4, "buffer_bytes": 2},
+    source="Cleaner.cleanSegments, FileRecords.append; KAFKA-20036",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -1688,6 +1744,7 @@ SCENARIOS = (
     LARGEST_TIMESTAMP,
     LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
+    MOVE_REPLACED,
     COPY,
     COPY_DAMAGED,
     LEADER_EPOCHS_LATE_ANSWER,
@@ -1707,6 +1764,8 @@ SCENARIOS = (
     SHARED_WITH_THE_CLEANER,
     DELETION,
     DELETION_AFTER_A_MOVE,
+    SNAPSHOT_AFTER_A_MOVE,
+    MOVE_AMID_A_FLUSH,
     LEADER_EPOCHS_OLD_FORMAT,
     LEADER_EPOCHS_MIXED_FORMATS,
     LEADER_EPOCHS_EARLY_LEADER,
@@ -1727,6 +1786,7 @@ SCENARIOS = (
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,
     GROWN_BATCHES,
+    GROWN_SEGMENT,
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
     *log_reads.SCENARIOS,
