@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.lazy_index import Append, Index, LargestTime, LazyIndex, Reader
+from kwalk.model.kafka.storage.versions import LARGEST_TIMES_ARE_READ_ONCE
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -64,10 +65,11 @@ def lookup_reads_the_index(before: LargestTime, after: LargestTime) -> bool:
 
 @step(symptom="a segment forgets that it has batches", log="none")
 def largest_time_is_set_by_one(before: LargestTime, after: LargestTime) -> bool:
-    """An append leaves a largest timestamp, and a batch; it lowers neither."""
+    """An append leaves a largest timestamp, which it does not lower, and a batch; since KAFKA-19407 no lookup reads."""
     premise(before.read == after.read)
     is_above = before.largest is None or (after.largest is not None and after.largest >= before.largest)
-    return after.largest is not None and is_above and before.has_batch <= after.has_batch
+    is_alone = before.read is None or not LARGEST_TIMES_ARE_READ_ONCE
+    return after.largest is not None and is_above and after.has_batch and is_alone
 
 
 @reachable()

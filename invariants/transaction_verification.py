@@ -72,3 +72,15 @@ def transaction_is_aborted_once(before: AbortedTransaction, after: AbortedTransa
 def batch_is_late(producer: AbortedTransaction) -> bool:
     """A batch is on its way whose transaction was aborted."""
     return producer.batch is LastBatch.SENT and producer.is_fenced
+
+
+@reachable()
+def batch_is_appended_in_time(producer: AbortedTransaction) -> bool:
+    """A batch is appended to its transaction."""
+    return producer.batch is LastBatch.APPENDED
+
+
+@reachable()
+def late_batch_is_refused(producer: AbortedTransaction) -> bool:
+    """A batch is refused whose transaction was aborted."""
+    return producer.batch in (LastBatch.FENCED, LastBatch.FATAL)

@@ -27,11 +27,21 @@ def known_offset_was_committed(before: TransactionalOffsets, after: Transactiona
 @step(symptom="an offset is committed without a marker", log="none")
 def transaction_ends_once(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
     """A transaction ends once its offset is appended; it is committed or leaves the log's offset as it was."""
-    premise(before.ending is Ending.NONE and after.ending is not Ending.NONE)
+    is_ended = before.commit is Commit.APPENDED and after.commit is not Commit.APPENDED
+    premise(is_ended or (before.ending is Ending.NONE and after.ending is not Ending.NONE))
+    if before.ending is not Ending.NONE or after.ending is Ending.NONE:
+        return False
     is_same = after.in_log == (before.sent if after.ending is Ending.COMMIT else before.in_log)
     return (
         before.commit is Commit.APPENDED and is_same and before.pending == after.pending and before.sent == after.sent
     )
+
+
+@step(symptom="offsets are pending for good, and fetches of them fail", log="none")
+def nothing_is_pending_after_an_end(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
+    """Once the end of a transaction is taken over, nothing of the producer is pending."""
+    premise(before.ending is not Ending.NONE and after.ending is Ending.NONE)
+    return after.pending is None and not after.is_appended
 
 
 @step(symptom="a producer commits in two transactions at a time", log="none")

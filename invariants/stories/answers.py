@@ -351,6 +351,8 @@ TRANSACTION_ABORTED_AMID_AN_APPEND = Scenario(
         verifications.batch_belongs_to_its_transaction,
         verifications.transaction_is_aborted_once,
         verifications.batch_is_late,
+        verifications.batch_is_appended_in_time,
+        verifications.late_batch_is_refused,
     ),
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.7.0", "3.9.0")},
     source="UnifiedLog.analyzeAndValidateProducerState; KAFKA-19690",

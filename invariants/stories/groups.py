@@ -678,6 +678,7 @@ CONSECUTIVE_TRANSACTIONS = Scenario(
         transactions.offset_of_an_ended_transaction_is_known,
         transactions.known_offset_was_committed,
         transactions.transaction_ends_once,
+        transactions.nothing_is_pending_after_an_end,
         transactions.commit_follows_another,
         transactions.appended_offset_is_noted,
         transactions.offset_is_appended_after_an_end,

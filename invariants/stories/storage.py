@@ -1284,7 +1284,7 @@ GROWN_BATCHES = Scenario(
         buffers.segment_is_closed_while_it_is_cleaned,
         buffers.batch_outgrows_the_buffer,
     ),
-    bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
+    bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4, "segment_room": 0},
     variants=versions.VARIANTS,
     source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-4497, KAFKA-5316",
 )

@@ -79,12 +79,12 @@ class PartitionFolder:
 
     The log `is_there`; it `is_future` while it is the copy of one in another log directory. It `lacks_its_time_index`
     once that file was deleted. A segment `is_removed` whose files are to be deleted; the folder `is_renamed` since
-    then. Files that nobody deletes are `left_over`.
+    then. Files that nobody deletes are `left_over`; so may be a snapshot of producers (`snapshot_is_left_over`).
 
-    A flush may be `of_the_deleted` log, or of a future log whose folder has another name since. The log directory `is_offline` after an error; a broker `cannot_start`. The
-    broker's other directory is offline after `disk_failures`; then a deletion may be `refused`. A request for a
-    move that `looks_for_future` log of an earlier one may fail (`move_failed`). Retention may remove a segment of the
-    deleted log, whose files are `late`.
+    A flush may be `of_the_deleted` log, or of a future log whose folder has another name since. The log directory
+    `is_offline` after an error; a broker `cannot_start`. The broker's other directory is offline after
+    `disk_failures`; then a deletion may be `refused`. A request for a move that `looks_for_future` log of an earlier
+    one may fail (`move_failed`). Retention may remove a segment of the deleted log, whose files are `late`.
     """
 
     is_there: bool = flag()

@@ -626,8 +626,8 @@ FOLDERS_ARE_FLUSHED = version_flag(
 )
 FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
     "flushes_outlive_their_folder",
-    "KAFKA-15391, KAFKA-15572 (3.5.2, 3.6.0): a flush whose folder was renamed, for a deletion or at the end of a move, "
-    "is no error; since 3.0, and before, it took the log directory offline",
+    "KAFKA-15391, KAFKA-15572 (3.5.2, 3.6.0): a flush whose folder was renamed, for a deletion or at the end of a "
+    "move, is no error; since 3.0, and before, it took the log directory offline",
     {"3.5.2": True},
     closes="a deletion, or a move, during a flush of the folder takes no log directory offline",
     source="KAFKA-15391, KAFKA-15572 (3.5.2, 3.6.0)",
