@@ -576,6 +576,7 @@ REPLICATION_TRIALS = (
         about="The leader reads from a slow disk.",
     ),
     Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
+    Trial("leader-epochs-late-bytes", variant="3.9.1", about="A response has bytes of the next leader, or none."),
     Trial("leader-epochs-stale-answer", variant="3.9.1", about="An answer comes in a later leader epoch."),
     Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
     Trial("leader-epochs-deleted-records", variant=LATEST, about="Records are deleted, and a fetcher truncates."),
@@ -598,6 +599,7 @@ OF_REPLICATION = (
     "replica_lag",
     "cleaner_rate",
     "delay_answer",
+    "delay_bytes",
     "handle_late_answer",
     "is_asked_again",
     "ask_for_end",
@@ -606,6 +608,7 @@ OF_REPLICATION = (
     "elect_unnoticed",
     "give_up",
     "hear_of_election",
+    "receive_bytes",
     "start_afresh",
 )
 """These functions."""

@@ -720,6 +720,7 @@ LEADER_EPOCHS = Scenario(
         "tail_losses": 0,
         "log_moves": 0,
         "early_members": 0,
+        "late_bytes": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -832,6 +833,21 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
     variants=versions.VARIANTS,
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
+)
+LEADER_EPOCHS_LATE_BYTES = LEADER_EPOCHS_MISSED_ELECTION.varied(
+    name="leader-epochs-late-bytes",
+    story="A leader is replaced; a follower that does not hear of it gets a response whose bytes are read by then.",
+    actions=(*LEADER_EPOCHS_MISSED_ELECTION.actions, leader_epochs.delay_bytes, leader_epochs.receive_bytes),
+    properties=(
+        epochs.committed_record_is_kept,
+        epochs.logs_agree,
+        epochs.leader_is_live,
+        epochs.response_is_of_a_leader,
+        epochs.former_leader_has_other_bytes,
+    ),
+    bounds={"elections": 1, "late_bytes": 1},
+    variants={release: versions.ANSWER_VARIANTS[release] for release in ("2.8.2", "3.9.0", "3.9.1")},
+    source="FileRecords.writeTo, UnifiedLog.appendAsFollower; KAFKA-18723",
 )
 LEADER_EPOCHS_ZOMBIE_FOLLOWER = LEADER_EPOCHS_MISSED_ELECTION.varied(
     name="leader-epochs-zombie-follower",
@@ -1750,6 +1766,7 @@ SCENARIOS = (
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_STALE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
+    LEADER_EPOCHS_LATE_BYTES,
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,
     LEADER_EPOCHS_LOST_TAIL,

@@ -56,6 +56,18 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "logs_agree(1,0)",
+            "leader-epochs-late-bytes",
+            "3.9.0",
+            """
+            produce() produce() fetch(1) delay_bytes(1) elect_unnoticed(2,1) produce() produce() truncate_follower(0)
+            fetch(0) fetch(0) receive_bytes(1) hear_of_election(1) truncate_follower(1)
+            """,
+        ),
+        "3.9.1",
+    ),
+    (
+        Broken(
             "directory_outlives_a_move()",
             "log-move-amid-a-flush",
             "3.5.1",
@@ -2218,6 +2230,7 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-stale-answer", "3.9.1"),
+    ("leader-epochs-late-bytes", "3.9.1"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),

@@ -600,13 +600,13 @@ DEAD_GROUPS_END_TIMERS = version_flag(
 )
 ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR = version_flag(
     "ends_of_transactions_are_waited_for",
-    "KAFKA-17507, of a release after 3.9: a transactional producer is told of the end of its transaction once the "
+    "KAFKA-17507 (3.9.1): a transactional producer is told of the end of its transaction once the "
     "coordinator of its group has taken the offsets over; since KAFKA-6917 (1.0.2, 1.1.1, 2.0.0), before another "
     "thread does so",
-    {"1.0.2": False, "1.1.0": True, "1.1.1": False},
+    {"1.0.2": False, "1.1.0": True, "1.1.1": False, "3.9.1": True},
     before=True,
     closes="an offset that was committed in a transaction is told",
-    source="KAFKA-17507 (after 3.9): KafkaApis.handleWriteTxnMarkersRequest",
+    source="KAFKA-17507 (3.9.1): KafkaApis.handleWriteTxnMarkersRequest",
     trials=(
         Trial(
             "consumer-group-of-consecutive-transactions", ("offset_of_an_ended_transaction_is_known",), variant="3.9.0"

@@ -171,12 +171,12 @@ CHECKS_OUTLIVE_ERRORS = candidate(
 )
 EPOCHS_ARE_CHECKED_FIRST = version_flag(
     "epochs_are_checked_first",
-    "KAFKA-19690, of a release after 3.9: a batch with an earlier epoch of its producer is refused as such; since 3.6 "
+    "KAFKA-19690 (3.9.2): a batch with an earlier epoch of its producer is refused as such; since 3.6 "
     "(KAFKA-14561), as one without a transaction, which is fatal",
-    {"3.6.0": False},
+    {"3.6.0": False, "3.9.2": True},
     before=True,
     closes="a producer whose transaction was aborted is told that it is fenced",
-    source="KAFKA-19690 (after 3.9): UnifiedLog.analyzeAndValidateProducerState",
+    source="KAFKA-19690 (3.9.2): UnifiedLog.analyzeAndValidateProducerState",
     trials=(Trial("transaction-aborted-amid-an-append", ("fenced_producer_is_told_so",), variant="3.9.0"),),
 )
 STOPS_CHECK_REQUESTS = version_flag(

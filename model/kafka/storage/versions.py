@@ -653,6 +653,15 @@ CLOSED_FILES_MAY_BE_GONE = candidate(
     source="KAFKA-19571 (after 3.9): LogSegment.flush",
     trials=(Trial("log-deletion-amid-a-long-flush", ("directory_outlives_a_deletion",), variant="3.9.0"),),
 )
+RESPONSES_ARE_OF_THEIR_EPOCH = version_flag(
+    "responses_are_of_their_epoch",
+    "KAFKA-18723 (3.9.1): a follower appends no batch of a later leader epoch than that of its fetch; before, a "
+    "response whose bytes are read from the file late may have what its leader got from the next one",
+    {"3.9.1": True},
+    closes="a follower that has missed an election appends nothing of the next leader",
+    source="KAFKA-18723 (3.9.1): UnifiedLog.appendAsFollower",
+    trials=(Trial("leader-epochs-late-bytes", ("logs_agree",), variant="3.9.0"),),
+)
 MOVED_SNAPSHOTS_ARE_FOUND = version_flag(
     "moved_snapshots_are_found",
     "a snapshot of producers that is to be deleted goes, also if a future log replaces the current one before; since "
