@@ -43,7 +43,7 @@ def cleaner_stops_at_grown_batches_only(before: BufferedCleaning, after: Buffere
 
 @always(
     symptom="disk space: a compacted topic whose batches are larger after a cleaning is not cleaned any more",
-    log="Unexpected exception thrown when cleaning log …: Append of size … bytes is too large for segment",
+    log="Unexpected exception thrown when cleaning log …. Marking its partition (…) as uncleanable",
 )
 def grown_segment_is_cleaned(log: BufferedCleaning) -> bool:
     """A cleaning does not end where what it keeps has no room in one segment."""

@@ -18,7 +18,7 @@ def closed_directory_is_clean(stop: StoppingDirectories, directory: StoppedDirec
 
 @when_quiescent(
     symptom="appends to a partition fail after a restart, as its time index ends with zeros: the disk was full before",
-    log="Attempt to append a timestamp … to slot … no larger than the last timestamp appended …",
+    log="Attempt to append a timestamp (…) to slot … no larger than the last timestamp appended (…) to …",
 )
 def untrimmed_index_is_recovered(stop: StoppingDirectories, directory: StoppedDirectory) -> bool:
     """A directory with an index that has kept its room is not clean: the next start recovers its logs."""

@@ -40,7 +40,7 @@ def batch_is_appended_with_an_index(before: LazyIndex, after: LazyIndex) -> bool
 
 @always(
     symptom="a replica does not catch up, or producers get errors, as a client looked up a timestamp in a new segment",
-    log="Attempt to append a timestamp … to slot … no larger than the last timestamp appended …",
+    log="Attempt to append a timestamp (…) to slot … no larger than the last timestamp appended (…) to …",
 )
 def append_to_a_time_index_succeeds(segment: LargestTime) -> bool:
     """A new segment can be appended to, whoever looks up timestamps."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.transaction_verification import AbortedTransaction, LastBatch, VerifiedAppend
+from kwalk.model.kafka.server.transaction_verification import FencedTransaction, LastBatch, VerifiedAppend
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -44,13 +44,13 @@ def all_are_upgraded(verified: VerifiedAppend) -> bool:
     symptom="a transactional producer, such as one of Kafka Streams, ends with InvalidTxnStateException after a stall",
     log="none: INVALID_TXN_STATE in responses to Produce",
 )
-def fenced_producer_is_told_so(producer: AbortedTransaction) -> bool:
+def fenced_producer_is_told_so(producer: FencedTransaction) -> bool:
     """A batch that comes after its transaction was aborted is refused for its epoch."""
     return producer.batch is not LastBatch.FATAL
 
 
 @step(symptom="a batch is appended to a transaction that has ended", log="none")
-def batch_belongs_to_its_transaction(before: AbortedTransaction, after: AbortedTransaction) -> bool:
+def batch_belongs_to_its_transaction(before: FencedTransaction, after: FencedTransaction) -> bool:
     """A batch is sent in an open transaction, appended to one, and refused to a producer that is fenced."""
     premise(before.batch is not after.batch)
     is_same = before.is_open == after.is_open and before.is_fenced == after.is_fenced
@@ -60,7 +60,7 @@ def batch_belongs_to_its_transaction(before: AbortedTransaction, after: AbortedT
 
 
 @step(symptom="a transaction begins again, or goes on after an abort", log="none")
-def transaction_is_aborted_once(before: AbortedTransaction, after: AbortedTransaction) -> bool:
+def transaction_is_aborted_once(before: FencedTransaction, after: FencedTransaction) -> bool:
     """A transaction begins, and is aborted with the next epoch; no batch is answered by that."""
     premise(before.is_open != after.is_open or before.is_fenced != after.is_fenced)
     is_abort = before.is_open and not after.is_open and after.is_fenced and not before.is_fenced
@@ -69,18 +69,18 @@ def transaction_is_aborted_once(before: AbortedTransaction, after: AbortedTransa
 
 
 @reachable()
-def batch_is_late(producer: AbortedTransaction) -> bool:
+def batch_is_late(producer: FencedTransaction) -> bool:
     """A batch is on its way whose transaction was aborted."""
     return producer.batch is LastBatch.SENT and producer.is_fenced
 
 
 @reachable()
-def batch_is_appended_in_time(producer: AbortedTransaction) -> bool:
+def batch_is_appended_in_time(producer: FencedTransaction) -> bool:
     """A batch is appended to its transaction."""
     return producer.batch is LastBatch.APPENDED
 
 
 @reachable()
-def late_batch_is_refused(producer: AbortedTransaction) -> bool:
+def late_batch_is_refused(producer: FencedTransaction) -> bool:
     """A batch is refused whose transaction was aborted."""
     return producer.batch in (LastBatch.FENCED, LastBatch.FATAL)

@@ -44,7 +44,7 @@ from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
-from kwalk.model.kafka.server.transaction_verification import AbortedTransaction, VerifiedAppend
+from kwalk.model.kafka.server.transaction_verification import FencedTransaction, VerifiedAppend
 from kwalk.model.kafka.server.watched_fetch import WatchedFetch
 from kwalk.model.kafka.server.written_by_tools import ToolsAndController
 from kwalk.model.language import Scenario, actions_of
@@ -339,7 +339,7 @@ TRANSACTIONS_AMID_AN_UPGRADE = Scenario(
 TRANSACTION_ABORTED_AMID_AN_APPEND = Scenario(
     name="transaction-aborted-amid-an-append",
     story="A coordinator aborts a transaction after its timeout, while a batch of it is on its way.",
-    state=AbortedTransaction,
+    state=FencedTransaction,
     actions=(
         transaction_verification.begin_verified,
         transaction_verification.send_within,

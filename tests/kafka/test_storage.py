@@ -56,7 +56,7 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
-            "logs_agree(1,0)",
+            "logs_agree(1, 0)",
             "leader-epochs-late-bytes",
             "3.9.0",
             """

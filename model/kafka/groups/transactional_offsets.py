@@ -21,7 +21,7 @@ PRODUCER = Actor("producer", system=False)
 COORDINATOR = Actor("coordinator")
 
 
-class Commit(Enum):
+class CommitProgress(Enum):
     """How far the producer's last commit is."""
 
     NONE = "not sent"
@@ -46,16 +46,16 @@ class TransactionalOffsets:
         sent: the offset of the last commit.
         commit: how far it is.
         in_log: the offset that is committed by the log, with the marker behind it.
-        known: the offset that the coordinator tells consumers.
+        cache: the offset that the coordinator tells consumers.
         pending: the offset of the producer that the coordinator has noted.
         is_appended: whether the coordinator knows that this offset is in the log.
         ending: which end of a transaction a thread is to take over.
     """
 
     sent: int = number(0, TRANSACTIONS)
-    commit: Commit = choice(Commit)
+    commit: CommitProgress = choice(CommitProgress)
     in_log: int = number(0, TRANSACTIONS)
-    known: int = number(0, TRANSACTIONS)
+    cache: int = number(0, TRANSACTIONS)
     pending: int | None = optional(number(0, TRANSACTIONS))
     is_appended: bool = flag()
     ending: Ending = choice(Ending)
@@ -68,17 +68,17 @@ class TransactionalOffsets:
 )
 def commit_next(group: TransactionalOffsets) -> None:
     """The coordinator notes the offset, in place of another one of the producer."""
-    require(group.commit is Commit.NONE and group.sent < TRANSACTIONS)
+    require(group.commit is CommitProgress.NONE and group.sent < TRANSACTIONS)
     group.sent += 1
-    group.commit = Commit.SENT
+    group.commit = CommitProgress.SENT
     group.pending, group.is_appended = group.sent, False
 
 
 @action(by=COORDINATOR, description="has the offset appended", source="GroupMetadata.onTxnOffsetCommitAppend")
 def append_next(group: TransactionalOffsets) -> None:
     """An offset that is not noted any more stays in the log only."""
-    require(group.commit is Commit.SENT)
-    group.commit = Commit.APPENDED
+    require(group.commit is CommitProgress.SENT)
+    group.commit = CommitProgress.APPENDED
     group.is_appended = group.pending == group.sent
 
 
@@ -89,11 +89,11 @@ def append_next(group: TransactionalOffsets) -> None:
 )
 def end_next(group: TransactionalOffsets, commits: bool) -> None:
     """The marker is written. Since KAFKA-17507 the producer is told once the coordinator has taken the offset over."""
-    require(group.commit is Commit.APPENDED and group.ending is Ending.NONE)
+    require(group.commit is CommitProgress.APPENDED and group.ending is Ending.NONE)
     if commits:
         group.in_log = group.sent
     group.ending = Ending.COMMIT if commits else Ending.ABORT
-    group.commit = Commit.ENDED if ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR else Commit.NONE
+    group.commit = CommitProgress.ENDED if ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR else CommitProgress.NONE
 
 
 @action(
@@ -105,7 +105,7 @@ def take_over(group: TransactionalOffsets) -> None:
     """Whatever is pending of the producer. An offset that is not appended is an exception, and is forgotten."""
     require(group.ending is not Ending.NONE)
     if group.ending is Ending.COMMIT and group.pending is not None and group.is_appended:
-        group.known = group.pending
+        group.cache = group.pending
     group.pending, group.is_appended, group.ending = None, False, Ending.NONE
-    if group.commit is Commit.ENDED:
-        group.commit = Commit.NONE
+    if group.commit is CommitProgress.ENDED:
+        group.commit = CommitProgress.NONE

@@ -62,7 +62,7 @@ class LastBatch(Enum):
 
 
 @state
-class AbortedTransaction:
+class FencedTransaction:
     """Whether the log has an open transaction of the producer, whether that is fenced, and its last batch."""
 
     is_open: bool = flag()
@@ -71,14 +71,14 @@ class AbortedTransaction:
 
 
 @action(by=PRODUCER, description="begins a transaction", source="TransactionManager.beginTransaction")
-def begin_verified(producer: AbortedTransaction) -> None:
+def begin_verified(producer: FencedTransaction) -> None:
     """The first batch was verified, and is in the log."""
     require(not producer.is_open and not producer.is_fenced)
     producer.is_open = True
 
 
 @action(by=PRODUCER, description="sends a batch", source="ReplicaManager.maybeStartTransactionVerificationForPartition")
-def send_within(producer: AbortedTransaction) -> None:
+def send_within(producer: FencedTransaction) -> None:
     """The leader has the transaction open, and does not ask the coordinator."""
     require(producer.is_open and producer.batch is not LastBatch.SENT)
     producer.batch = LastBatch.SENT
@@ -89,14 +89,14 @@ def send_within(producer: AbortedTransaction) -> None:
     description="aborts the transaction after its timeout",
     source="TransactionCoordinator.abortTimedOutTransactions",
 )
-def abort_and_fence(producer: AbortedTransaction) -> None:
+def abort_and_fence(producer: FencedTransaction) -> None:
     """The marker has the next epoch of the producer."""
     require(producer.is_open)
     producer.is_open, producer.is_fenced = False, True
 
 
 @action(by=LOG, description="appends the batch, or refuses it", source="UnifiedLog.analyzeAndValidateProducerState")
-def append_within(producer: AbortedTransaction) -> None:
+def append_within(producer: FencedTransaction) -> None:
     """From 3.6 to KAFKA-19690 the log looked for a transaction before it compared the epoch."""
     require(producer.batch is LastBatch.SENT)
     if producer.is_open:

@@ -7,7 +7,6 @@ from kwalk.model.language import Trial
 
 FLAGS = ReleaseFlags()
 version_flag, grain_flag, fix = FLAGS.version_flag, FLAGS.grain_flag, FLAGS.fix
-candidate = FLAGS.candidate
 FIXES = FLAGS.fixes
 
 SPLIT = ("context_agrees", "partition_servable", "replicas_converge")
@@ -177,7 +176,7 @@ RECREATES_EPHEMERALS = version_flag(
     source="KAFKA-7165 (2.2.0): KafkaZkClient.CheckedEphemeral: shouldReCreateEphemeralZNode",
     trials=(Trial("late-ephemeral-znode", ("running_broker_is_registered",)),),
 )
-WAITS_FOR_UNKNOWN_ZNODES = candidate(
+WAITS_FOR_UNKNOWN_ZNODES = FLAGS.candidate(
     "waits_for_unknown_znodes",
     "KAFKA-14845: a broker that finds its znode in /brokers/ids, of a session that it does not know, waits until "
     "ZooKeeper has deleted it",
