@@ -636,6 +636,19 @@ MOVE_TRIALS = (
         flags={"replaced_moves_resume": True},
         about="A move is replaced by another one.",
     ),
+    Trial(
+        "log-move-cancelled",
+        variant=LATEST,
+        bounds={"offsets": 2},
+        flags={"replaced_moves_resume": True},
+        about="A move is cancelled.",
+    ),
+    Trial(
+        "log-move-that-fails",
+        variant=LATEST,
+        flags={"failed_moves_resume": True},
+        about="The thread of a move fails.",
+    ),
     Trial("log-move-diverged", variant=LATEST, bounds={"offsets": 3}, about="The same, of a log that diverges."),
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""

@@ -1716,6 +1716,74 @@ MOVE_REPLACED = MOVE_COMPACTED.varied(
     bounds={"offsets": 3, "cleanings": 2, "truncations": 0, "replaced_moves": 1},
     source="ReplicaManager.alterReplicaLogDirs; KAFKA-19458",
 )
+ENDED_MOVES = tuple(
+    prop
+    for prop in MOVE_REPLACED.properties
+    if prop
+    not in (
+        future_logs.replaced_move_begins_again,
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.cleaning_pauses_for_a_move,
+    )
+)
+MOVE_CANCELLED = MOVE_REPLACED.varied(
+    name="log-move-cancelled",
+    story="A replica of a compacted topic moves to another log directory; the move is cancelled.",
+    actions=(*MOVE.actions, future_log.clean, future_log.cancel_move),
+    properties=(
+        *ENDED_MOVES,
+        future_logs.cleaning_pauses_for_a_copy,
+        future_logs.move_is_ended_alone,
+        future_logs.move_ends_early,
+    ),
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-16114",
+)
+MOVE_THAT_FAILS = MOVE_REPLACED.varied(
+    name="log-move-that-fails",
+    story="A replica of a compacted topic moves to another log directory, and the thread that copies it fails.",
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+        future_log.clean,
+        future_log.fail_move,
+    ),
+    properties=(
+        future_logs.cleaning_outlives_a_failed_move,
+        *(
+            prop
+            for prop in ENDED_MOVES
+            if prop
+            not in (
+                future_logs.cleaning_resumes_after_a_move,
+                future_logs.move_begins_again,
+                future_logs.move_outlives_its_broker,
+            )
+        ),
+        future_logs.cleaning_pauses_for_a_copy,
+        future_logs.move_is_ended_alone,
+        future_logs.move_ends_early,
+    ),
+    bounds={"replaced_moves": 0, "elections": 0, "stops": 0},
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-14824",
+)
+COPY_ABOVE_SEGMENTS = COPY.varied(
+    name="log-copy-above-segments",
+    story="A follower copies the log of its leader; meanwhile segment.bytes is lowered to less than a batch has.",
+    actions=(log.copy, log.raise_high_watermark, topic_configs.lower_segments),
+    properties=(
+        storage.segments_do_not_overlap,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+    ),
+    bounds={"unaligned_starts": 0, "leader_deletions": 0, "lowered_segments": 1},
+    source="UnifiedLog.append; KAFKA-17375",
+)
 GROWN_SEGMENT = GROWN_BATCHES.varied(
     name="log-grown-segment",
     story="Compressed batches are larger after a cleaning than before, and than a segment may be.",
@@ -1761,6 +1829,9 @@ SCENARIOS = (
     LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
     MOVE_REPLACED,
+    MOVE_CANCELLED,
+    MOVE_THAT_FAILS,
+    COPY_ABOVE_SEGMENTS,
     COPY,
     COPY_DAMAGED,
     LEADER_EPOCHS_LATE_ANSWER,

@@ -2025,6 +2025,14 @@ BROKEN = (
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
+    Broken("cleaning_resumes_after_a_move()", "log-move-cancelled", "3.9.0", "start_move() cancel_move()"),
+    Broken(
+        "cleaning_outlives_a_failed_move()",
+        "log-move-that-fails",
+        "3.9.0",
+        "start_move() truncate_future() fail_move()",
+    ),
+    Broken("follower_catches_up()", "log-copy-above-segments", "3.9.0", "lower_segments()"),
     Broken(
         "grown_segment_is_cleaned()",
         "log-grown-segment",
@@ -2347,6 +2355,9 @@ SEARCHED = (
     ("log-damaged-message", "3.9.0"),
     ("log-largest-time-of-two-readers", "2.0"),
     ("log-move-replaced", "2.0"),
+    ("log-move-cancelled", "3.9.0"),
+    ("log-move-that-fails", "3.9.0"),
+    ("log-copy-above-segments", "3.9.0"),
     ("log-snapshot-after-a-move", "2.8.2"),
     ("log-grown-segment", "3.9.0"),
     ("log-stop-with-a-full-disk", "3.9.0"),

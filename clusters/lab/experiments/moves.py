@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,9 @@ def _is_cleaned(lab: Lab, topic: str, others: int = 0) -> tuple[bool, int]:
     return wait_until(lambda: left() < others + WRITTEN / 2, CLEANED, every=0.5), left()
 
 
-def _move(lab: Lab, here: Path, besides: Path | None = None) -> Path:
-    """Ask for a move to the first other log directory, or to the first besides another one, too; return that."""
-    there = next(root for root in lab.brokers[1].roots if root not in (here.parent, besides))
+def _move(lab: Lab, here: Path, to: Path | None = None) -> Path:
+    """Ask for a move to a log directory, or to the first other one; return that."""
+    there = to or next(root for root in lab.brokers[1].roots if root != here.parent)
     answer = _broker(lab).move(here.name.rpartition("-")[0], 0, str(there))
     if not answer.ok:
         raise KwalkError(f"AlterReplicaLogDirs was answered with {answer}.")
@@ -135,8 +136,8 @@ def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
 
 
-def _cleaning_ends_with_a_replaced_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Ask for a move to a third directory during a move; when it has ended, write, and wait for the cleaner."""
+def _cleaning_ends_with_another_move(lab: Lab, this: ExperimentRound, *, is_cancelled: bool) -> RoundOutcome:
+    """Ask for a move to a third directory, or to the first, during a move; when it has ended, wait for the cleaner."""
     here = _created(lab, this.topic)
     first = _is_cleaned(lab, this.topic)
     for number in range(WRITTEN):
@@ -144,7 +145,8 @@ def _cleaning_ends_with_a_replaced_move(lab: Lab, this: ExperimentRound) -> Roun
     _broker(lab).configure_brokers({THROTTLE: "1"}, 1)
     second = _move(lab, here)
     moving = not _has_arrived(lab, here, second, 2)
-    third = _move(lab, here, second)
+    others = (root for root in lab.brokers[1].roots if root not in (here.parent, second))
+    third = _move(lab, here, here.parent if is_cancelled else next(others))
     _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
     arrived = _has_arrived(lab, here, third)
     again = _is_cleaned(lab, this.topic, WRITTEN)
@@ -217,8 +219,19 @@ EXPERIMENTS = (
         about="A compacted log moves to another log directory, and is sent to a third one meanwhile.",
         expected="Since 2.1 the log is not cleaned any more, until the broker starts again.",
         story="log-moves.md",
-        run=_cleaning_ends_with_a_replaced_move,
+        run=partial(_cleaning_ends_with_another_move, is_cancelled=False),
         options=evolve(ONE_BROKER, directories=3),
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="log-of-a-cancelled-move-is-not-cleaned",
+        about="A compacted log moves to another log directory; the move is cancelled by one to where the log is.",
+        expected="The log is not cleaned any more, until the broker starts again.",
+        story="log-moves.md",
+        run=partial(_cleaning_ends_with_another_move, is_cancelled=True),
+        options=ONE_BROKER,
         releases=("2.8.2", "3.9.0"),
         is_ordered=True,
         predicted=lambda release: True,

@@ -18,6 +18,7 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
+    FAULT,
     LOG,
     LOG_CLEANER,
     OFFSETS,
@@ -31,6 +32,7 @@ from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
 from kwalk.model.kafka.storage.versions import (
     CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
+    FAILED_MOVES_RESUME,
     LOG_IS_LOCKED_WHILE_IT_IS_UPDATED,
     MOVE_ASKS_BY_ITS_EPOCH,
     MOVE_COMPARES_OFFSETS,
@@ -241,6 +243,33 @@ def replace_move(replica: MovingReplica) -> None:
     begin_at(replica, 0)
     if not REPLACED_MOVES_RESUME:
         pause_cleaning(replica)
+
+
+@action(
+    by=OPERATOR,
+    description="moves the replica to the log directory where it is, which cancels the move",
+    source="ReplicaManager.alterReplicaLogDirs: futureReplicaDirChanged; Partition.maybeCreateFutureReplica",
+)
+def cancel_move(replica: MovingReplica) -> None:
+    """The future log is deleted, and no other one begins. Until KAFKA-19458 cleaning stays paused."""
+    require(is_moving(replica) and replica.replaced_moves < REPLACED_MOVES)
+    replica.replaced_moves += 1
+    replica.phase, replica.future_end, replica.future_base = MovePhase.ABSENT, 0, 0
+    if REPLACED_MOVES_RESUME:
+        replica.pauses = max(replica.pauses - 1, 0)
+
+
+@action(
+    by=FAULT,
+    description="has the thread fail, which drops the partition",
+    source="AbstractFetcherThread.processFetchRequest: addFailedPartition; ReplicaAlterLogDirsThread",
+)
+def fail_move(replica: MovingReplica) -> None:
+    """An error that no one expects. The future log stays, and cleaning stays paused (KAFKA-14824)."""
+    require(replica.phase is MovePhase.FETCHING)
+    replica.phase = MovePhase.FAILED
+    if FAILED_MOVES_RESUME:
+        replica.pauses = max(replica.pauses - 1, 0)
 
 
 @action(

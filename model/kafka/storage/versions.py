@@ -1025,6 +1025,13 @@ FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     source="KAFKA-9617 (2.6.0)",
     trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
 )
+FOLLOWERS_TAKE_LARGER_THAN_SEGMENTS = candidate(
+    "followers_take_larger_than_segments",
+    "KAFKA-17375: a follower appends what its leader has, also a batch that is larger than segment.bytes is by now",
+    closes="a follower copies batches of before segment.bytes was lowered",
+    source="no release; KAFKA-17375",
+    trials=(Trial("log-copy-above-segments", ("follower_catches_up",), variant="3.9.0"),),
+)
 LOG_IS_LOCKED_WHILE_IT_IS_UPDATED = version_flag(
     "log_is_locked_while_it_is_updated",
     "KAFKA-9263 (2.8.0): a leader's log is not replaced at the end of a move while its high watermark is raised; since "
@@ -1063,11 +1070,21 @@ MOVES_PAUSE_ONCE = version_flag(
 )
 REPLACED_MOVES_RESUME = candidate(
     "replaced_moves_resume",
-    "KAFKA-19458, of a release after 3.9: cleaning resumes as a move is replaced by one to another log directory; "
-    "since 2.1, which counts pauses, it does not",
+    "KAFKA-19458, of a release after 3.9: cleaning resumes as a move is replaced by one to another log directory, or "
+    "cancelled (KAFKA-16114); since 2.1, which counts pauses, it does not; before, not as it is cancelled",
     closes="a log is cleaned again after a move that replaces another one",
     source="KAFKA-19458 (after 3.9): ReplicaManager.alterReplicaLogDirs",
-    trials=(Trial("log-move-replaced", ("cleaning_resumes_after_a_move",), variant="3.9.0"),),
+    trials=(
+        Trial("log-move-replaced", ("cleaning_resumes_after_a_move",), variant="3.9.0"),
+        Trial("log-move-cancelled", ("cleaning_resumes_after_a_move",), variant="3.9.0"),
+    ),
+)
+FAILED_MOVES_RESUME = candidate(
+    "failed_moves_resume",
+    "KAFKA-14824: cleaning resumes as the thread that moves a log fails, and drops it",
+    closes="a log is cleaned whose move has failed",
+    source="no release; KAFKA-14824",
+    trials=(Trial("log-move-that-fails", ("cleaning_outlives_a_failed_move",), variant="3.9.0"),),
 )
 CHECKPOINT_MOVES = version_flag(
     "checkpoint_moves",
