@@ -694,6 +694,13 @@ LOG_FILE_TRIALS = (
     Trial("log-created-again", variant=LATEST, about="A topic with a log directory for itself is created again."),
     Trial("log-created-again-unflushed", variant=LATEST, about="The same, and the machine crashes."),
     Trial("log-copy-damaged", variant=LATEST, about="A batch is damaged on its way to a follower."),
+    Trial("log-copy-above-segments", variant=LATEST, about="A batch is larger than a follower's segments."),
+    Trial(
+        "log-copy-above-segments",
+        variant=LATEST,
+        flags={"followers_take_larger_than_segments": True},
+        about="The same, where the follower takes it.",
+    ),
     Trial(
         "log-largest-timestamp", variant=LATEST, bounds={"offsets": 6}, about="Records with timestamps of their own."
     ),
@@ -714,6 +721,7 @@ OF_LOG_FILES = (
     "create_again",
     "append_compressed",
     "damage_response",
+    "lower_segments",
 )
 """These functions."""
 
