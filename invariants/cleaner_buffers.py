@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.cleaner_buffers import BUFFER_BYTES, BufferedCleaning
+from kwalk.model.kafka.storage.cleaner_buffers import BUFFER_BYTES, SEGMENT_ROOM, BufferedCleaning
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -39,6 +39,22 @@ def cleaner_stops_at_grown_batches_only(before: BufferedCleaning, after: Buffere
     """Batches that have room, or of which nothing is kept, do not end the cleaner's thread."""
     premise(after.is_cleaner_dead and not before.is_cleaner_dead)
     return sum(batch.kept for at, batch in enumerate(before.batches) if before.read <= at) > BUFFER_BYTES
+
+
+@always(
+    symptom="disk space: a compacted topic whose batches are larger after a cleaning is not cleaned any more",
+    log="Unexpected exception thrown when cleaning log …. Marking its partition (…) as uncleanable",
+)
+def grown_segment_is_cleaned(log: BufferedCleaning) -> bool:
+    """A cleaning does not end where what it keeps has no room in one segment."""
+    return not log.has_outgrown_its_segment
+
+
+@reachable()
+def cleaned_batches_outgrow_a_segment(log: BufferedCleaning) -> bool:
+    """A cleaning keeps more bytes than a segment has room for."""
+    kept = sum(batch.kept for batch in log.batches)
+    return log.has_outgrown_its_segment or (is_cleaned(log) and kept > SEGMENT_ROOM)
 
 
 @always(

@@ -16,6 +16,16 @@ def closed_directory_is_clean(stop: StoppingDirectories, directory: StoppedDirec
     return stop.is_clean[directory] == (stop.jobs[directory] is Job.CLOSED)
 
 
+@when_quiescent(
+    symptom="appends to a partition fail after a restart, as its time index ends with zeros: the disk was full before",
+    log="Attempt to append a timestamp (…) to slot … no larger than the last timestamp appended (…) to …",
+)
+def untrimmed_index_is_recovered(stop: StoppingDirectories, directory: StoppedDirectory) -> bool:
+    """A directory with an index that has kept its room is not clean: the next start recovers its logs."""
+    premise(stop.jobs[directory] is Job.UNTRIMMED)
+    return not stop.is_clean[directory]
+
+
 @when_quiescent(symptom="a stop does not end", log="none")
 def stop_of_directories_ends(stop: StoppingDirectories) -> bool:
     """A stop ends when no log is open."""
@@ -28,7 +38,8 @@ def directory_becomes_clean_in_turn(
 ) -> bool:
     """A directory is clean once its logs are closed, and it is the next one."""
     premise(before.is_clean[directory] != after.is_clean[directory])
-    return after.is_clean[directory] and before.jobs[directory] is Job.CLOSED and before.next_one == directory
+    is_closed = before.jobs[directory] in (Job.CLOSED, Job.UNTRIMMED)
+    return after.is_clean[directory] and is_closed and before.next_one == directory
 
 
 @step(symptom="a log is closed twice", log="none")

@@ -144,6 +144,52 @@ def cleaning_resumes_after_a_move(replica: MovingReplica) -> bool:
 
 
 @always(
+    symptom="disk space: a log grows, by retention and by the cleaner left alone, after its move has failed",
+    log="none: kafka-log-dirs.sh shows a future log that does not grow",
+)
+def cleaning_outlives_a_failed_move(replica: MovingReplica) -> bool:
+    """The cleaner does not leave a log out whose move has failed."""
+    premise(replica.phase is MovePhase.FAILED)
+    return replica.pauses == 0
+
+
+@always(
+    symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
+    log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
+)
+def cleaning_pauses_for_a_copy(replica: MovingReplica) -> bool:
+    """While a thread copies a log, the cleaner leaves it out."""
+    premise(replica.phase in (MovePhase.TRUNCATING, MovePhase.FETCHING))
+    return replica.pauses > 0
+
+
+@step(symptom="a log is lost, or another one moves, as a move ends early", log="none")
+def move_is_ended_alone(before: MovingReplica, after: MovingReplica) -> bool:
+    """A move that is cancelled leaves no future log, one that fails leaves it; the log stays as it is."""
+    is_counted = before.replaced_moves != after.replaced_moves
+    premise(is_counted or (before.phase is not after.phase and after.phase in (MovePhase.ABSENT, MovePhase.FAILED)))
+    is_same = before.end == after.end and before.base == after.base and before.high_watermark == after.high_watermark
+    if after.phase is MovePhase.FAILED:
+        return is_same and before.phase is MovePhase.FETCHING and before.future_end == after.future_end
+    is_gone = after.phase is MovePhase.ABSENT and after.future_end == after.future_base == 0
+    return is_same and is_moving(before) and is_gone and after.replaced_moves == before.replaced_moves + 1
+
+
+@reachable()
+def move_ends_early(replica: MovingReplica) -> bool:
+    """A move was cancelled, or its thread has failed, with a part of the log copied before."""
+    return replica.phase in (MovePhase.ABSENT, MovePhase.FAILED) and replica.end > 0 < replica.cleanings
+
+
+@step(symptom="a move goes on to a directory that is not asked for any more", log="none")
+def replaced_move_begins_again(before: MovingReplica, after: MovingReplica) -> bool:
+    """A move that is replaced begins again with an empty future log; the log stays as it is."""
+    premise(before.replaced_moves != after.replaced_moves)
+    is_new = after.phase is MovePhase.TRUNCATING and after.future_end == after.fetch_offset == 0
+    return is_moving(before) and is_new and before.end == after.end and before.base == after.base
+
+
+@always(
     symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",
 )

@@ -13,6 +13,7 @@ from kwalk.model.kafka.storage.leader_epochs import (
     latest_epoch,
     start_of,
 )
+from kwalk.model.kafka.storage.versions import RESPONSES_ARE_OF_THEIR_EPOCH
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
@@ -443,5 +444,41 @@ def asked_leader_leads_again(partition: EpochPartition) -> bool:
         replica.late_answer is not None
         and replica.asked_leader == partition.leader
         and replica.late_answer.end_offset < replica.high_watermark
+        for replica in partition.replicas
+    )
+
+
+@step(symptom="a follower has records that no leader has sent", log="none")
+def response_is_of_a_leader(before: EpochPartition, after: EpochPartition, member: Member) -> bool:
+    """A response comes from the leader of its epoch, to a follower that lacks records, and adds one record then.
+
+    It adds none once the follower knows of another election, and since KAFKA-18723 none of a later epoch.
+    """
+    old, new = before.replicas[member], after.replicas[member]
+    added = len(new.records) - len(old.records)
+    premise(old.response_from != new.response_from or (old.response_from is not None and added > 0))
+    if new.response_from is not None:
+        is_short = len(old.records) < len(before.replicas[new.response_from].records)
+        is_led = new.response_from == before.leader and new.response_epoch == before.leader_epoch
+        is_first = old.response_from is None and not old.is_truncating and after.late_bytes == before.late_bytes + 1
+        return is_led and is_short and is_first and added == 0
+    assert old.response_from is not None
+    source = before.replicas[old.response_from].records
+    is_same = old.response_from == before.leader and old.response_epoch == before.leader_epoch
+    is_taken = not old.is_truncating and (is_same or old.former_leader == old.response_from)
+    is_sent = any(
+        at == len(old.records) and (epoch <= old.response_epoch or not RESPONSES_ARE_OF_THEIR_EPOCH)
+        for at, epoch in enumerate(source)
+    )
+    return added == (1 if is_taken and is_sent else 0) and (added == 0 or new.records[-1] == source[len(old.records)])
+
+
+@reachable()
+def former_leader_has_other_bytes(partition: EpochPartition) -> bool:
+    """The log of a former leader has a record of the next one where a response is to be read."""
+    return any(
+        replica.response_from is not None
+        and replica.former_leader == replica.response_from
+        and partition.leader_epoch in partition.replicas[replica.response_from].records
         for replica in partition.replicas
     )

@@ -114,6 +114,12 @@ REQUEST_TRIALS = (
         "consumer-group-transactional-commit", variant=LATEST, about="A consumer commits its offset in a transaction."
     ),
     Trial("late-ephemeral-znode", variant=LATEST, about="A session ends before its znodes go."),
+    Trial(
+        "late-znode-of-an-unknown-session",
+        variant=LATEST,
+        flags={"waits_for_unknown_znodes": True},
+        about="The same, of a session that the broker does not know.",
+    ),
     Trial("session-that-cannot-be-made", variant=LATEST, about="A client of ZooKeeper cannot be made."),
     Trial("session-with-a-late-epoch", variant=LATEST, about="A broker learns its epoch late."),
     Trial("session-that-ends-amid-a-request", variant=LATEST, about="A session ends while a broker handles a request."),
@@ -132,6 +138,7 @@ OF_REQUESTS = (
     "commit_in_transaction",
     "handle_transactional_commit",
     "end_transaction",
+    "expire_session_amid_a_registration",
     "expire_session_before_its_znodes",
     "remove_late_znodes",
     "fail_to_resolve_name",
@@ -569,6 +576,7 @@ REPLICATION_TRIALS = (
         about="The leader reads from a slow disk.",
     ),
     Trial("leader-epochs-late-answer", variant=LATEST, about="A follower is elected before its fetcher truncates."),
+    Trial("leader-epochs-late-bytes", variant="3.9.1", about="A response has bytes of the next leader, or none."),
     Trial("leader-epochs-stale-answer", variant="3.9.1", about="An answer comes in a later leader epoch."),
     Trial("leader-epochs-end-lookups", variant=LATEST, about="A consumer asks for the end."),
     Trial("leader-epochs-deleted-records", variant=LATEST, about="Records are deleted, and a fetcher truncates."),
@@ -591,6 +599,7 @@ OF_REPLICATION = (
     "replica_lag",
     "cleaner_rate",
     "delay_answer",
+    "delay_bytes",
     "handle_late_answer",
     "is_asked_again",
     "ask_for_end",
@@ -599,6 +608,7 @@ OF_REPLICATION = (
     "elect_unnoticed",
     "give_up",
     "hear_of_election",
+    "receive_bytes",
     "start_afresh",
 )
 """These functions."""
@@ -619,6 +629,26 @@ PRODUCER_TRIALS = (
 MOVE_TRIALS = (
     Trial("log-move", variant=LATEST, about="A replica moves to another log directory."),
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
+    Trial(
+        "log-move-replaced",
+        variant=LATEST,
+        bounds={"offsets": 2},
+        flags={"replaced_moves_resume": True},
+        about="A move is replaced by another one.",
+    ),
+    Trial(
+        "log-move-cancelled",
+        variant=LATEST,
+        bounds={"offsets": 2},
+        flags={"replaced_moves_resume": True},
+        about="A move is cancelled.",
+    ),
+    Trial(
+        "log-move-that-fails",
+        variant=LATEST,
+        flags={"failed_moves_resume": True},
+        about="The thread of a move fails.",
+    ),
     Trial("log-move-diverged", variant=LATEST, bounds={"offsets": 3}, about="The same, of a log that diverges."),
 )
 """The trials of moves between log directories: docs/reference/mutants-of-moves.md."""
@@ -651,6 +681,12 @@ LOG_FILE_TRIALS = (
         about="A checkpoint with a bad number takes its directory offline.",
     ),
     Trial("log-grown-batches", variant=LATEST, about="Batches outgrow the cleaner's buffer."),
+    Trial(
+        "log-grown-segment",
+        variant=LATEST,
+        flags={"cleaned_segments_roll": True},
+        about="Batches outgrow a segment.",
+    ),
     Trial("log-grown-batches", variant="0.10.1", about="Up to 0.10.1 such a batch ends the cleaner's thread."),
     Trial("log-committed-reads", variant=LATEST, about="A consumer reads committed records."),
     Trial("log-committed-lookups", variant=LATEST, about="A consumer looks up committed records by timestamp."),
@@ -658,6 +694,13 @@ LOG_FILE_TRIALS = (
     Trial("log-created-again", variant=LATEST, about="A topic with a log directory for itself is created again."),
     Trial("log-created-again-unflushed", variant=LATEST, about="The same, and the machine crashes."),
     Trial("log-copy-damaged", variant=LATEST, about="A batch is damaged on its way to a follower."),
+    Trial("log-copy-above-segments", variant=LATEST, about="A batch is larger than a follower's segments."),
+    Trial(
+        "log-copy-above-segments",
+        variant=LATEST,
+        flags={"followers_take_larger_than_segments": True},
+        about="The same, where the follower takes it.",
+    ),
     Trial(
         "log-largest-timestamp", variant=LATEST, bounds={"offsets": 6}, about="Records with timestamps of their own."
     ),
@@ -678,6 +721,7 @@ OF_LOG_FILES = (
     "create_again",
     "append_compressed",
     "damage_response",
+    "lower_segments",
 )
 """These functions."""
 
@@ -728,6 +772,12 @@ RARE_STEP_TRIALS = (
     Trial("log-fetch-from-a-new-leader", variant=LATEST, about="Fetches as a replica begins to lead."),
     Trial("log-fetch-from-a-new-leader", variant="0.11.0.0", about="The same, of one that leads too early."),
     Trial("log-index-of-two-readers", variant=LATEST, about="Two threads need an index."),
+    Trial(
+        "log-largest-time-of-two-readers",
+        variant=LATEST,
+        flags={"largest_times_are_read_once": True},
+        about="A lookup reads a largest timestamp.",
+    ),
     Trial("log-above-two-gib", variant=LATEST, about="Logs with a largest size."),
     Trial("log-above-two-gib-compacted", variant=LATEST, about="The same, of logs that are cleaned."),
     Trial("log-above-two-gib-compacted", variant="0.11.0.0", about="The same, counted with 32 bits."),
@@ -771,6 +821,27 @@ RARE_STEP_TRIALS = (
     Trial("start-that-fails", variant=LATEST, about="A start fails."),
     Trial("dynamic-producer-expiration", variant=LATEST, about="The expiration of producers changes."),
     Trial("log-stop-of-two-directories", variant=LATEST, about="Directories are closed."),
+    Trial(
+        "log-stop-with-a-full-disk",
+        variant=LATEST,
+        flags={"closing_errors_are_seen": True},
+        about="The same, on a full disk.",
+    ),
+    Trial("log-damaged-message", variant=LATEST, about="A producer sends a damaged message."),
+    Trial("transaction-aborted-amid-an-append", variant="2.8.2", about="A batch is late for its transaction."),
+    Trial(
+        "requests-beside-a-failed-fetch",
+        variant=LATEST,
+        flags={"checks_outlive_errors": True},
+        about="A request beside one that fails.",
+    ),
+    Trial("consumer-group-of-consecutive-transactions", variant="1.0", about="Offsets of transactions."),
+    Trial(
+        "consumer-group-of-consecutive-transactions",
+        ("commit_follows_another", "transaction_ends_once", "known_offset_was_committed", "appended_offset_is_noted"),
+        variant=LATEST,
+        about="The same, taken over late.",
+    ),
     Trial("log-and-its-task", variant=LATEST, about="A log is deleted with its task."),
     Trial("log-received-batches", variant=LATEST, about="Batches of producers."),
     Trial("log-file-that-is-read", variant=LATEST, about="A file is read."),
@@ -871,6 +942,7 @@ OF_RARE_STEPS = (
     "session_threads",
     "start_reads",
     "tiered_log",
+    "transactional_offsets",
     "topic_creation",
     "topic_requests",
     "truncate_to_the_leaders_end",
@@ -916,6 +988,13 @@ PARTITION_TRIALS = (
     Trial("log-shared-with-the-cleaner", variant=LATEST, about="The cleaner and a fetcher share a log."),
     Trial("log-deletion", variant=LATEST, about="A log is deleted while it is flushed, or created again."),
     Trial("log-deletion-after-a-move", variant=LATEST, about="A future log has a removed segment."),
+    Trial(
+        "log-snapshot-after-a-move",
+        variant=LATEST,
+        flags={"moved_snapshots_are_found": True},
+        about="The same, with a snapshot of producers.",
+    ),
+    Trial("log-move-amid-a-flush", variant=LATEST, about="A future log is moved amid a flush."),
     Trial("log-deletion-amid-retention", variant=LATEST, about="Retention removes a segment of a deleted log."),
     Trial(
         "log-deletion-amid-a-long-flush",

@@ -16,6 +16,21 @@ def directory_outlives_a_deletion(folder: PartitionFolder) -> bool:
 
 
 @always(
+    symptom="a log directory goes offline as a replica is moved to another one; a broker without another one exits",
+    log="Error while flushing log for … in dir … with offset …",
+)
+def directory_outlives_a_move(folder: PartitionFolder) -> bool:
+    """A future log that replaces another one amid a flush takes no directory offline."""
+    return not folder.is_offline
+
+
+@reachable()
+def log_is_moved_amid_a_flush(folder: PartitionFolder) -> bool:
+    """A flush is to flush the folder of a log that was a future log before."""
+    return folder.of_the_deleted and folder.is_there
+
+
+@always(
     symptom="lookups by timestamp fail, or find other records, in a topic that was created again",
     log="none: the time index is not in the folder of the log",
 )
@@ -65,6 +80,15 @@ def move_is_asked_for_again(before: PartitionFolder, after: PartitionFolder) -> 
 def removed_segment_leaves_no_files(folder: PartitionFolder) -> bool:
     """The files of a removed segment go at last."""
     return not folder.left_over and not (folder.is_removed and folder.is_up and not folder.is_offline)
+
+
+@when_quiescent(
+    symptom="disk space: snapshots of producers stay after a move, until the broker starts again",
+    log="none: the files end with .snapshot.deleted",
+)
+def removed_segment_leaves_no_snapshot(folder: PartitionFolder) -> bool:
+    """The snapshot of a removed segment goes at last."""
+    return not folder.snapshot_is_left_over
 
 
 @when_quiescent(

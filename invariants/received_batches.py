@@ -13,6 +13,22 @@ def batch_has_a_record_for_each_offset(log: ReceivingLog) -> bool:
 
 
 @always(
+    symptom="consumers stop at a record: it is corrupt, on all replicas",
+    log="none: Record is corrupt (stored crc = …, computed crc = …) in consumers",
+)
+def appended_messages_are_sound(log: ReceivingLog) -> bool:
+    """A set with a damaged message is refused."""
+    premise(log.fault is Fault.CHECKSUM)
+    return log.received is Received.REFUSED
+
+
+@reachable()
+def damaged_message_is_sent(log: ReceivingLog) -> bool:
+    """A producer has sent a damaged message."""
+    return log.fault is Fault.CHECKSUM
+
+
+@always(
     symptom="an earlier producer cannot write compressed batches any more, after brokers were upgraded",
     log="INVALID_RECORD in responses to Produce",
 )

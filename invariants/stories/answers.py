@@ -44,7 +44,7 @@ from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
-from kwalk.model.kafka.server.transaction_verification import VerifiedAppend
+from kwalk.model.kafka.server.transaction_verification import FencedTransaction, VerifiedAppend
 from kwalk.model.kafka.server.watched_fetch import WatchedFetch
 from kwalk.model.kafka.server.written_by_tools import ToolsAndController
 from kwalk.model.language import Scenario, actions_of
@@ -322,7 +322,11 @@ TRANSACTIONS_AMID_AN_UPGRADE = Scenario(
     name="transactions-amid-an-upgrade",
     story="Brokers are upgraded one after another, as a producer writes in transactions.",
     state=VerifiedAppend,
-    actions=actions_of(transaction_verification),
+    actions=(
+        transaction_verification.upgrade_leader,
+        transaction_verification.upgrade_coordinator,
+        transaction_verification.append_verified,
+    ),
     properties=(
         verifications.transaction_outlives_an_upgrade,
         verifications.append_has_one_end,
@@ -331,6 +335,27 @@ TRANSACTIONS_AMID_AN_UPGRADE = Scenario(
     ),
     variants={release: versions.VARIANTS[release] for release in ("3.9.0", "3.7.0")},
     source="AddPartitionsToTxnManager; KAFKA-16992",
+)
+TRANSACTION_ABORTED_AMID_AN_APPEND = Scenario(
+    name="transaction-aborted-amid-an-append",
+    story="A coordinator aborts a transaction after its timeout, while a batch of it is on its way.",
+    state=FencedTransaction,
+    actions=(
+        transaction_verification.begin_verified,
+        transaction_verification.send_within,
+        transaction_verification.abort_and_fence,
+        transaction_verification.append_within,
+    ),
+    properties=(
+        verifications.fenced_producer_is_told_so,
+        verifications.batch_belongs_to_its_transaction,
+        verifications.transaction_is_aborted_once,
+        verifications.batch_is_late,
+        verifications.batch_is_appended_in_time,
+        verifications.late_batch_is_refused,
+    ),
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.7.0", "3.9.0")},
+    source="UnifiedLog.analyzeAndValidateProducerState; KAFKA-19690",
 )
 FETCH_TO_DEBUG = Scenario(
     name="fetch-to-debug-a-replica",
@@ -363,5 +388,6 @@ SCENARIOS = (
     TOOLS_AND_THE_CONTROLLER,
     REASSIGNMENTS_ADDED,
     TRANSACTIONS_AMID_AN_UPGRADE,
+    TRANSACTION_ABORTED_AMID_AN_APPEND,
     FETCH_TO_DEBUG,
 )

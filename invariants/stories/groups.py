@@ -8,6 +8,7 @@ from kwalk.invariants import groups
 from kwalk.invariants import leftover_timers as leftovers
 from kwalk.invariants import member_timeouts as timeouts
 from kwalk.invariants import offsets_topic as creations
+from kwalk.invariants import transactional_offsets as transactions
 from kwalk.invariants import zookeeper_offsets as paths
 from kwalk.model.kafka.groups import (
     consumer,
@@ -20,6 +21,7 @@ from kwalk.model.kafka.groups import (
     member_timeouts,
     offsets_partition,
     offsets_topic,
+    transactional_offsets,
     versions,
     zookeeper_offsets,
 )
@@ -667,6 +669,24 @@ LEFTOVER_TIMERS = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "2.3", "2.4.1", "3.9.0")},
     source="DelayedHeartbeat; KAFKA-8896, KAFKA-9232",
 )
+CONSECUTIVE_TRANSACTIONS = Scenario(
+    name="consumer-group-of-consecutive-transactions",
+    story="A producer commits an offset in one transaction, and in the next one at once.",
+    state=transactional_offsets.TransactionalOffsets,
+    actions=actions_of(transactional_offsets),
+    properties=(
+        transactions.offset_of_an_ended_transaction_is_known,
+        transactions.known_offset_was_committed,
+        transactions.transaction_ends_once,
+        transactions.nothing_is_pending_after_an_end,
+        transactions.commit_follows_another,
+        transactions.appended_offset_is_noted,
+        transactions.offset_is_appended_after_an_end,
+    ),
+    bounds={"transactions": 3},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
+    source="GroupMetadata.completePendingTxnOffsetCommit; KAFKA-17507",
+)
 FIRST_OF_A_CLUSTER = Scenario(
     name="consumer-group-first-of-a-cluster",
     story="Brokers of a new cluster start one after another, as the first consumer looks for its coordinator.",
@@ -748,6 +768,7 @@ SCENARIOS = (
     ENDED_TRANSACTIONS,
     CHANGED_TIMEOUTS,
     LEFTOVER_TIMERS,
+    CONSECUTIVE_TRANSACTIONS,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,

@@ -41,7 +41,7 @@ from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
 from kwalk.model.kafka.storage.down_conversion import ConvertedLog
 from kwalk.model.kafka.storage.file_reads import CleanerMap, ReadFile
-from kwalk.model.kafka.storage.lazy_index import LazyIndex
+from kwalk.model.kafka.storage.lazy_index import LargestTime, LazyIndex
 from kwalk.model.kafka.storage.log_readers import ReadLog
 from kwalk.model.kafka.storage.log_sizes import LogSizes
 from kwalk.model.kafka.storage.log_tasks import ScheduledLog
@@ -110,7 +110,7 @@ INDEX_OF_TWO_READERS = Scenario(
     name="log-index-of-two-readers",
     story="Two threads need the index of a new segment, which nobody has opened yet.",
     state=LazyIndex,
-    actions=actions_of(lazy_index),
+    actions=(lazy_index.look, lazy_index.open_file, lazy_index.append),
     properties=(
         indexes.append_to_a_new_segment_succeeds,
         indexes.index_is_opened_for_a_thread,
@@ -120,6 +120,22 @@ INDEX_OF_TWO_READERS = Scenario(
     bounds={"readers": 2},
     variants=versions.VARIANTS,
     source="LazyIndex; KAFKA-7283, KAFKA-9156",
+)
+LARGEST_TIME_OF_TWO_READERS = Scenario(
+    name="log-largest-time-of-two-readers",
+    story="A client looks up a timestamp in a new segment, to which batches are appended.",
+    state=LargestTime,
+    actions=(lazy_index.read_last_entry, lazy_index.keep_last_entry, lazy_index.append_with_time),
+    properties=(
+        indexes.append_to_a_time_index_succeeds,
+        indexes.time_index_grows,
+        indexes.lookup_reads_the_index,
+        indexes.largest_time_is_set_by_one,
+        indexes.append_passes_a_lookup,
+    ),
+    bounds={"times": 2},
+    variants=versions.VARIANTS,
+    source="LogSegment.readMaxTimestampAndOffsetSoFar; KAFKA-7283, KAFKA-19407",
 )
 ABOVE_2_GIB = Scenario(
     name="log-above-two-gib",
@@ -247,7 +263,7 @@ STOP_OF_TWO_DIRECTORIES = Scenario(
     name="log-stop-of-two-directories",
     story="A broker is stopped, and the logs of one of its directories cannot be closed.",
     state=StoppingDirectories,
-    actions=actions_of(directories_stop),
+    actions=(directories_stop.close_logs, directories_stop.fail_to_close, directories_stop.finish_directory),
     properties=(
         stops.closed_directory_is_clean,
         stops.stop_of_directories_ends,
@@ -258,6 +274,18 @@ STOP_OF_TWO_DIRECTORIES = Scenario(
     bounds={"directories": 2},
     variants=versions.VARIANTS,
     source="LogManager.shutdown; KAFKA-10723",
+)
+STOP_WITH_A_FULL_DISK = STOP_OF_TWO_DIRECTORIES.varied(
+    name="log-stop-with-a-full-disk",
+    story="A broker is stopped, and the disk of one of its directories has no room for an index that is closed.",
+    actions=(directories_stop.close_logs, directories_stop.fail_to_trim, directories_stop.finish_directory),
+    properties=(
+        stops.untrimmed_index_is_recovered,
+        stops.stop_of_directories_ends,
+        stops.directory_becomes_clean_in_turn,
+        stops.logs_are_closed_once,
+    ),
+    source="LogSegment.close; KAFKA-19221",
 )
 LOG_AND_ITS_TASK = Scenario(
     name="log-and-its-task",
@@ -272,7 +300,7 @@ RECEIVED_BATCHES = Scenario(
     name="log-received-batches",
     story="Producers send batches with faults, of earlier formats, and in zstd amid an upgrade.",
     state=ReceivingLog,
-    actions=actions_of(received_batches),
+    actions=tuple(one for one in actions_of(received_batches) if one is not received_batches.send_damaged),
     properties=(
         batches.batch_has_a_record_for_each_offset,
         batches.earlier_batch_is_accepted,
@@ -290,6 +318,18 @@ RECEIVED_BATCHES = Scenario(
     ),
     variants=versions.BATCH_VARIANTS,
     source="LogValidator; KAFKA-6554, KAFKA-7549, KAFKA-7920, KAFKA-9669",
+)
+DAMAGED_MESSAGE = RECEIVED_BATCHES.varied(
+    name="log-damaged-message",
+    story="A producer sends what another log had, with a damaged message.",
+    actions=(received_batches.send_sound, received_batches.send_damaged),
+    properties=(
+        batches.appended_messages_are_sound,
+        batches.sound_batch_is_appended,
+        batches.damaged_message_is_sent,
+    ),
+    variants=versions.VARIANTS,
+    source="LogValidator; KAFKA-8722",
 )
 FILE_THAT_IS_READ = Scenario(
     name="log-file-that-is-read",
@@ -398,8 +438,10 @@ SCENARIOS = (
     ADDED_TIME_INDEXES,
     CONVERTED_BATCHES,
     STOP_OF_TWO_DIRECTORIES,
+    STOP_WITH_A_FULL_DISK,
     LOG_AND_ITS_TASK,
     RECEIVED_BATCHES,
+    DAMAGED_MESSAGE,
     FILE_THAT_IS_READ,
     FULL_MAP,
     CLEANED_FORMATS,
@@ -407,6 +449,7 @@ SCENARIOS = (
     LOOKUP_AMID_CHANGES,
     FETCH_FROM_A_NEW_LEADER,
     INDEX_OF_TWO_READERS,
+    LARGEST_TIME_OF_TWO_READERS,
     ABOVE_2_GIB,
     ABOVE_2_GIB_COMPACTED,
     WRAPPED_SEQUENCES,

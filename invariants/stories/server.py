@@ -183,6 +183,18 @@ REQUESTS_THAT_WAIT = Scenario(
     variants=versions.VARIANTS,
     source="DelayedOperation; KAFKA-6653, KAFKA-9198",
 )
+REQUESTS_BESIDE_A_FAILURE = REQUESTS_THAT_WAIT.varied(
+    name="requests-beside-a-failed-fetch",
+    story="A request waits for replicas, beside a fetch of the same partition whose answer fails.",
+    actions=(
+        delayed_requests.send,
+        delayed_requests.fetch_some,
+        delayed_requests.fetch_all_beside_a_failure,
+        delayed_requests.look,
+        delayed_requests.unlock,
+    ),
+    source="DelayedOperations.checkAndCompleteAll; KAFKA-17234, KAFKA-17240",
+)
 FETCHES_FROM_A_FOLLOWER = REQUESTS_THAT_WAIT.varied(
     name="fetches-from-a-follower",
     story="A consumer asks the leader, which names a follower; or it waits there for records that are to come.",
@@ -633,6 +645,7 @@ SCENARIOS = (
     FETCHER_OF_TWO_PARTITIONS,
     APPENDS_AMID_CHANGES,
     REQUESTS_THAT_WAIT,
+    REQUESTS_BESIDE_A_FAILURE,
     FETCHES_FROM_A_FOLLOWER,
     STOP_THAT_ASKS,
     FETCHER_WITHOUT_PARTITIONS,

@@ -69,6 +69,13 @@ LATE_EPHEMERAL_ZNODE = ZOMBIE_CONTROLLER.varied(
     bounds={"new_expansions": 0, "partitions": 1, "late_znodes": 1},
     source="KAFKA-7165, ZOOKEEPER-2985",
 )
+LATE_ZNODE_OF_AN_UNKNOWN_SESSION = LATE_EPHEMERAL_ZNODE.varied(
+    name="late-znode-of-an-unknown-session",
+    story="As before; the next session ends, too, before the broker learns that it has registered in it.",
+    actions=(*LATE_EPHEMERAL_ZNODE.actions, session_steps.expire_session_amid_a_registration),
+    bounds={"lost_registrations": 1, "restarts": 0, "failovers": 0},
+    source="KafkaZkClient.CheckedEphemeral; KAFKA-14845",
+)
 SESSION_THAT_CANNOT_BE_MADE = LATE_EPHEMERAL_ZNODE.varied(
     name="session-that-cannot-be-made",
     story=(

@@ -720,6 +720,7 @@ LEADER_EPOCHS = Scenario(
         "tail_losses": 0,
         "log_moves": 0,
         "early_members": 0,
+        "late_bytes": 0,
     },
     variants=versions.VARIANTS,
     source="LeaderEpochFileCache, AbstractFetcherThread.getOffsetTruncationState; KIP-101, KIP-279",
@@ -832,6 +833,21 @@ LEADER_EPOCHS_MISSED_ELECTION = LEADER_EPOCHS_LATE_ANSWER.varied(
     bounds={"members": 3, "elections": 3, "offsets": 2, "late_answers": 0, "missed_elections": 1},
     variants=versions.VARIANTS,
     source="Partition.makeFollower; KAFKA-7164, KAFKA-7414",
+)
+LEADER_EPOCHS_LATE_BYTES = LEADER_EPOCHS_MISSED_ELECTION.varied(
+    name="leader-epochs-late-bytes",
+    story="A leader is replaced; a follower that does not hear of it gets a response whose bytes are read by then.",
+    actions=(*LEADER_EPOCHS_MISSED_ELECTION.actions, leader_epochs.delay_bytes, leader_epochs.receive_bytes),
+    properties=(
+        epochs.committed_record_is_kept,
+        epochs.logs_agree,
+        epochs.leader_is_live,
+        epochs.response_is_of_a_leader,
+        epochs.former_leader_has_other_bytes,
+    ),
+    bounds={"elections": 1, "late_bytes": 1},
+    variants={release: versions.ANSWER_VARIANTS[release] for release in ("2.8.2", "3.9.0", "3.9.1")},
+    source="FileRecords.writeTo, UnifiedLog.appendAsFollower; KAFKA-18723",
 )
 LEADER_EPOCHS_ZOMBIE_FOLLOWER = LEADER_EPOCHS_MISSED_ELECTION.varied(
     name="leader-epochs-zombie-follower",
@@ -1284,7 +1300,7 @@ GROWN_BATCHES = Scenario(
         buffers.segment_is_closed_while_it_is_cleaned,
         buffers.batch_outgrows_the_buffer,
     ),
-    bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4},
+    bounds={"offsets": 3, "batch_bytes": 2, "buffer_bytes": 4, "segment_room": 0},
     variants=versions.VARIANTS,
     source="Cleaner.cleanInto, MemoryRecords.filterTo; KAFKA-4497, KAFKA-5316",
 )
@@ -1394,6 +1410,7 @@ DELETION = Scenario(
         "move_requests": 0,
         "late_removals": 0,
         "long_flushes": 0,
+        "snapshots": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -1502,6 +1519,33 @@ DELETION_AFTER_A_MOVE = DELETION.varied(
     variants={r: flags for r, flags in DELETION.variants.items() if not r.startswith("0.") and r != "1.0"},
     source="LogSegment.deleteTypeIfExists; KAFKA-16424",
 )
+SNAPSHOT_AFTER_A_MOVE = DELETION_AFTER_A_MOVE.varied(
+    name="log-snapshot-after-a-move",
+    story="As before; the removed segment has a snapshot of its producers.",
+    properties=(*DELETION_AFTER_A_MOVE.properties, partition_folders.removed_segment_leaves_no_snapshot),
+    bounds={"snapshots": 1},
+    source="ProducerStateManager.removeAndMarkSnapshotForDeletion",
+)
+MOVE_AMID_A_FLUSH = MOVE_ASKED_FOR_AGAIN.varied(
+    name="log-move-amid-a-flush",
+    story="A future log replaces the current one while a flush of it is to flush its folder.",
+    actions=(
+        log_deletion.create_future,
+        log_deletion.replace_log,
+        log_deletion.begin_flush,
+        log_deletion.flush_files,
+        log_deletion.flush_folder,
+    ),
+    properties=(
+        partition_folders.directory_outlives_a_move,
+        partition_folders.log_is_moved_amid_a_flush,
+        partition_folders.flush_begins_once,
+        partition_folders.future_log_replaces_another,
+    ),
+    bounds={"move_requests": 0, "flushes": 1},
+    variants={release: versions.FOLDER_VARIANTS[release] for release in ("2.8.2", "3.5.1", "3.9.0")},
+    source="LocalLog.flush, LogManager.replaceCurrentWithFutureLog; KAFKA-15572",
+)
 MOVE = Scenario(
     name="log-move",
     story="A replica moves to another log directory; records are appended, leaders change, and the broker restarts.",
@@ -1535,6 +1579,7 @@ MOVE = Scenario(
         "truncations": 0,
         "late_updates": 0,
         "divergences": 0,
+        "replaced_moves": 0,
     },
     variants={
         release: flags
@@ -1656,6 +1701,101 @@ MOVE_COMPACTED = MOVE.varied(
     bounds={"cleanings": 2, "truncations": 1},
     source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
+MOVE_REPLACED = MOVE_COMPACTED.varied(
+    name="log-move-replaced",
+    story="A replica of a compacted topic moves to another log directory, and is sent to a third one meanwhile.",
+    actions=(*MOVE.actions, future_log.clean, future_log.replace_move),
+    properties=(
+        *(
+            prop
+            for prop in MOVE_COMPACTED.properties
+            if prop not in (future_logs.log_grows_record_by_record, future_logs.truncation_keeps_what_is_replicated)
+        ),
+        future_logs.replaced_move_begins_again,
+    ),
+    bounds={"offsets": 3, "cleanings": 2, "truncations": 0, "replaced_moves": 1},
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-19458",
+)
+ENDED_MOVES = tuple(
+    prop
+    for prop in MOVE_REPLACED.properties
+    if prop
+    not in (
+        future_logs.replaced_move_begins_again,
+        future_logs.move_does_not_fail,
+        future_logs.move_ends,
+        future_logs.cleaning_pauses_for_a_move,
+    )
+)
+MOVE_CANCELLED = MOVE_REPLACED.varied(
+    name="log-move-cancelled",
+    story="A replica of a compacted topic moves to another log directory; the move is cancelled.",
+    actions=(*MOVE.actions, future_log.clean, future_log.cancel_move),
+    properties=(
+        *ENDED_MOVES,
+        future_logs.cleaning_pauses_for_a_copy,
+        future_logs.move_is_ended_alone,
+        future_logs.move_ends_early,
+    ),
+    source="ReplicaManager.alterReplicaLogDirs; KAFKA-16114",
+)
+MOVE_THAT_FAILS = MOVE_REPLACED.varied(
+    name="log-move-that-fails",
+    story="A replica of a compacted topic moves to another log directory, and the thread that copies it fails.",
+    actions=(
+        future_log.append_record,
+        future_log.replicate,
+        future_log.start_move,
+        future_log.truncate_future,
+        future_log.fetch,
+        future_log.replace_log,
+        future_log.clean,
+        future_log.fail_move,
+    ),
+    properties=(
+        future_logs.cleaning_outlives_a_failed_move,
+        *(
+            prop
+            for prop in ENDED_MOVES
+            if prop
+            not in (
+                future_logs.cleaning_resumes_after_a_move,
+                future_logs.move_begins_again,
+                future_logs.move_outlives_its_broker,
+            )
+        ),
+        future_logs.cleaning_pauses_for_a_copy,
+        future_logs.move_is_ended_alone,
+        future_logs.move_ends_early,
+    ),
+    bounds={"replaced_moves": 0, "elections": 0, "stops": 0},
+    source="AbstractFetcherThread.processFetchRequest; KAFKA-14824",
+)
+COPY_ABOVE_SEGMENTS = COPY.varied(
+    name="log-copy-above-segments",
+    story="A follower copies the log of its leader; meanwhile segment.bytes is lowered to less than a batch has.",
+    actions=(log.copy, log.raise_high_watermark, topic_configs.lower_segments),
+    properties=(
+        storage.segments_do_not_overlap,
+        storage.record_is_kept,
+        storage.log_has_rolled,
+        storage.follower_catches_up,
+    ),
+    bounds={"unaligned_starts": 0, "leader_deletions": 0, "lowered_segments": 1},
+    source="UnifiedLog.append; KAFKA-17375",
+)
+GROWN_SEGMENT = GROWN_BATCHES.varied(
+    name="log-grown-segment",
+    story="Compressed batches are larger after a cleaning than before, and than a segment may be.",
+    properties=(
+        buffers.grown_segment_is_cleaned,
+        buffers.kept_batches_are_written,
+        buffers.segment_is_closed_while_it_is_cleaned,
+        buffers.cleaned_batches_outgrow_a_segment,
+    ),
+    bounds={"offsets": 2, "segment_room": 4, "buffer_bytes": 2},
+    source="Cleaner.cleanSegments, FileRecords.append; KAFKA-20036",
+)
 
 SCENARIOS = (
     LOOKUP,
@@ -1688,11 +1828,16 @@ SCENARIOS = (
     LARGEST_TIMESTAMP,
     LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
+    MOVE_REPLACED,
+    MOVE_CANCELLED,
+    MOVE_THAT_FAILS,
+    COPY_ABOVE_SEGMENTS,
     COPY,
     COPY_DAMAGED,
     LEADER_EPOCHS_LATE_ANSWER,
     LEADER_EPOCHS_STALE_ANSWER,
     LEADER_EPOCHS_MISSED_ELECTION,
+    LEADER_EPOCHS_LATE_BYTES,
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,
     LEADER_EPOCHS_LOST_TAIL,
@@ -1707,6 +1852,8 @@ SCENARIOS = (
     SHARED_WITH_THE_CLEANER,
     DELETION,
     DELETION_AFTER_A_MOVE,
+    SNAPSHOT_AFTER_A_MOVE,
+    MOVE_AMID_A_FLUSH,
     LEADER_EPOCHS_OLD_FORMAT,
     LEADER_EPOCHS_MIXED_FORMATS,
     LEADER_EPOCHS_EARLY_LEADER,
@@ -1727,6 +1874,7 @@ SCENARIOS = (
     CREATED_AGAIN,
     CREATED_AGAIN_UNFLUSHED,
     GROWN_BATCHES,
+    GROWN_SEGMENT,
     UNCLEANABLE,
     UNREADABLE_CHECKPOINT,
     *log_reads.SCENARIOS,

@@ -45,6 +45,11 @@ EXPIRATIONS = Bound("expirations", "how often a broker's session expires while i
 LATE_ZNODES = Bound(
     "late_znodes", "1 if the ephemeral znodes of an expired session may stay until its client has a new one", default=0
 )
+LOST_REGISTRATIONS = Bound(
+    "lost_registrations",
+    "how often a session ends as its broker registers, so that it does not know its znode",
+    default=0,
+)
 SESSION_FAILURES = Bound(
     "session_failures", "how often a broker's ZooKeeper client gets no session when the last one has ended", default=0
 )

@@ -32,6 +32,7 @@ from kwalk.model.kafka.domains import (
     LATE_ZNODES,
     LEADER_EPOCHS,
     LISTINGS,
+    LOST_REGISTRATIONS,
     NEW_EXPANSIONS,
     ORIGINALS,
     PARTITION_COUNT,
@@ -139,7 +140,8 @@ class BrokerState:
 
     `controller_epoch` is the highest that its replica manager has seen. Without a process the session counts as live;
     with one, the broker is in /brokers/ids iff it is live, unless the znodes of an earlier session are still there:
-    `gave_up` says that it found them, and does not try to register again; `lacks_client`, that the process has no
+    `gave_up` says that it found them, and does not try to register again; `has_unknown_znode`, that it does not know
+    that session, in which it was not answered; `lacks_client`, that the process has no
     client of ZooKeeper any more that would make a session. `is_stopping` says that the process has begun
     a controlled shutdown. `metadata` is its metadata cache; `cached_topics` (Kafka: MetadataCache.contains) are the
     topics in it, where only they matter, and `cached_brokers` (Kafka: MetadataCache.getAliveBrokers) the live brokers.
@@ -150,6 +152,7 @@ class BrokerState:
 
     session: SessionState = choice(SessionState, when=SESSIONS)
     gave_up: bool = flag(when=LATE_ZNODES)
+    has_unknown_znode: bool = flag(when=LOST_REGISTRATIONS)
     lacks_client: bool = flag(when=SESSION_FAILURES)
     is_stopping: bool = flag(when=STEPWISE_SHUTDOWN)
     mode: BrokerMode = choice(BrokerMode, when=MIGRATION)
@@ -243,6 +246,7 @@ class Cluster:
     stops: int = number(0, RESTARTS)
     expirations: int = number(0, EXPIRATIONS)
     auth_failures: int = number(0, AUTH_FAILURES)
+    lost_registrations: int = number(0, LOST_REGISTRATIONS)
     session_failures: int = number(0, SESSION_FAILURES)
     directory_failures: int = number(0, DIRECTORY_FAILURES)
     deposed_write: bool = flag(when=SESSIONS)

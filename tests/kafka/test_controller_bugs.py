@@ -416,6 +416,17 @@ BROKEN = (
     (
         Broken(
             "running_broker_is_registered(1)",
+            "late-znode-of-an-unknown-session",
+            "3.9.0",
+            "expire_session_before_its_znodes(1) remove_late_znodes(1) notice_expiry(1) "
+            "expire_session_amid_a_registration(1) notice_expiry(1) register_broker_and_reelect(1) "
+            "remove_late_znodes(1) broker_failure(0)",
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "running_broker_is_registered(1)",
             "late-ephemeral-znode",
             "2.5.0",
             "expire_session_before_its_znodes(1) notice_expiry(1) register_broker_and_reelect(1) "

@@ -357,6 +357,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "offset_of_an_ended_transaction_is_known()",
+            "consumer-group-of-consecutive-transactions",
+            "3.9.0",
+            "commit_next() append_next() end_next(1) commit_next() take_over()",
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
             "pending_offset_is_of_a_transaction()",
             "consumer-group-transactional-commit",
             "2.8.2",
@@ -586,6 +595,7 @@ SEARCHED = (
     ("consumer-group-static-member", "3.9.0"),
     ("consumer-group-there-and-back", "3.9.0"),
     ("consumer-group-transactional-commit", "3.9.0"),
+    ("consumer-group-of-consecutive-transactions", "1.0"),
     ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
     ("consumer-group-append-time", "3.9.0"),

@@ -56,6 +56,57 @@ CLEANED = "write_cleaned() rename_to_swap() rename_old() finish_swap()"
 BROKEN = (
     (
         Broken(
+            "logs_agree(1, 0)",
+            "leader-epochs-late-bytes",
+            "3.9.0",
+            """
+            produce() produce() fetch(1) delay_bytes(1) elect_unnoticed(2,1) produce() produce() truncate_follower(0)
+            fetch(0) fetch(0) receive_bytes(1) hear_of_election(1) truncate_follower(1)
+            """,
+        ),
+        "3.9.1",
+    ),
+    (
+        Broken(
+            "directory_outlives_a_move()",
+            "log-move-amid-a-flush",
+            "3.5.1",
+            "create_future() begin_flush() flush_files() replace_log() flush_folder()",
+        ),
+        "3.9.0",
+    ),
+    (Broken("appended_messages_are_sound()", "log-damaged-message", "0.10.2", "send_damaged()"), "0.11.0.0"),
+    (
+        Broken(
+            "append_to_a_time_index_succeeds()",
+            "log-largest-time-of-two-readers",
+            "3.9.0",
+            """
+            read_last_entry() append_with_time(0) append_with_time(1) keep_last_entry() append_with_time(0)
+            """,
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "cleaning_resumes_after_a_move()",
+            "log-move-replaced",
+            "3.9.0",
+            "start_move() replace_move() truncate_future() replace_log()",
+        ),
+        "2.0",
+    ),
+    (
+        Broken(
+            "fenced_producer_is_told_so()",
+            "transaction-aborted-amid-an-append",
+            "3.9.0",
+            "begin_verified() send_within() abort_and_fence() append_within()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "request_outlives_a_fetch()",
             "fetch-to-debug-a-replica",
             "2.3.1",
@@ -1974,6 +2025,38 @@ BROKEN = (
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
+    Broken("cleaning_resumes_after_a_move()", "log-move-cancelled", "3.9.0", "start_move() cancel_move()"),
+    Broken(
+        "cleaning_outlives_a_failed_move()",
+        "log-move-that-fails",
+        "3.9.0",
+        "start_move() truncate_future() fail_move()",
+    ),
+    Broken("follower_catches_up()", "log-copy-above-segments", "3.9.0", "lower_segments()"),
+    Broken(
+        "grown_segment_is_cleaned()",
+        "log-grown-segment",
+        "3.9.0",
+        "append_batch(1,2) append_batch(1,3) clean_chunk()",
+    ),
+    Broken(
+        "untrimmed_index_is_recovered(1)",
+        "log-stop-with-a-full-disk",
+        "3.9.0",
+        "close_logs(0) fail_to_trim(1) finish_directory() finish_directory()",
+    ),
+    Broken(
+        "due_request_is_answered()",
+        "requests-beside-a-failed-fetch",
+        "3.9.0",
+        "send() fetch_all_beside_a_failure(0)",
+    ),
+    Broken(
+        "removed_segment_leaves_no_snapshot()",
+        "log-snapshot-after-a-move",
+        "3.9.0",
+        "create_future() remove_segment() replace_log() delete_removed()",
+    ),
     Broken(
         "copy_ends_with_the_log()",
         "log-last-tombstone",
@@ -2155,6 +2238,7 @@ SEARCHED = (
     ("leader-epochs-torn", "3.9.0"),
     ("leader-epochs-late-answer", "3.9.0"),
     ("leader-epochs-stale-answer", "3.9.1"),
+    ("leader-epochs-late-bytes", "3.9.1"),
     ("leader-epochs-missed-election", "3.9.0"),
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),
@@ -2267,6 +2351,18 @@ SEARCHED = (
     ("log-deletion-beside-a-failed-disk", "3.9.0"),
     ("log-deletion-amid-retention", "3.9.0"),
     ("log-tiered", "3.9.0"),
+    ("log-move-amid-a-flush", "3.9.0"),
+    ("log-damaged-message", "3.9.0"),
+    ("log-largest-time-of-two-readers", "2.0"),
+    ("log-move-replaced", "2.0"),
+    ("log-move-cancelled", "3.9.0"),
+    ("log-move-that-fails", "3.9.0"),
+    ("log-copy-above-segments", "3.9.0"),
+    ("log-snapshot-after-a-move", "2.8.2"),
+    ("log-grown-segment", "3.9.0"),
+    ("log-stop-with-a-full-disk", "3.9.0"),
+    ("requests-beside-a-failed-fetch", "3.9.0"),
+    ("transaction-aborted-amid-an-append", "2.8.2"),
     ("replica-lag-with-failing-reads", "3.9.0"),
     ("fetches-from-a-follower", "3.9.0"),
     ("fetcher-of-two-partitions", "3.9.0"),

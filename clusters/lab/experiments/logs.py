@@ -263,7 +263,38 @@ COMPACTING = LabOptions(
         "replica.lag.time.max.ms": 60_000,
     },
 )
+
+
+def _follower_is_refused_a_batch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Lower segment.bytes below the size of a batch while the follower is down; it starts again."""
+    topic, leader, follower = this.topic, 1, 2
+    _created(lab, topic, [leader, follower])
+    lab.stop(follower)
+    produced = produce(lab.brokers[leader].port, topic, 0, "x" * 300, acks=1)
+    answer = lab.admin().configure_topic(topic, {"segment.bytes": "100"})
+    time.sleep(HANDLED)
+    since = lab.marks()
+    lab.start(follower)
+    joined = wait_until(lambda: lab.is_in_every_isr(follower, topic), 30)
+    lines = len(lab.lines("server", f"processing data for partition {topic}-0 at offset 0", since=since))
+    this.keep_lines(topic, ["server"])
+    details = {"produced": produced["ok"], "configured": answer.ok, "in the ISR": joined, "lines": lines}
+    seen = bool(produced["ok"] and answer.ok and not joined and lines)
+    return RoundOutcome("the follower joins the ISR" if joined else "the follower stays out of the ISR", seen, details)
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="batch-above-segment-bytes",
+        about="A follower is down while its topic gets a segment.bytes below the size of a batch; it starts again.",
+        expected="The follower stays out of the ISR: it does not append the batch.",
+        story="log-segments.md",
+        run=_follower_is_refused_a_batch,
+        options=LabOptions(brokers=2),
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
+    ),
     Experiment(
         name="retention-hours-dropped",
         about="The file has a year of log.retention.hours; message.max.bytes of all brokers is changed meanwhile.",

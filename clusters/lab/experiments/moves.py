@@ -1,12 +1,13 @@
 """Moves between log directories of a broker in ZooKeeper mode: what the log cleaner does afterwards.
 
-Source: LogCleanerManager.alterCheckpointDir, abortAndPauseCleaning; KAFKA-8362, KAFKA-16709.
+Source: LogCleanerManager.alterCheckpointDir, abortAndPauseCleaning; KAFKA-8362, KAFKA-16709, KAFKA-19458.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,9 @@ def _is_cleaned(lab: Lab, topic: str, others: int = 0) -> tuple[bool, int]:
     return wait_until(lambda: left() < others + WRITTEN / 2, CLEANED, every=0.5), left()
 
 
-def _move(lab: Lab, here: Path) -> Path:
-    """Ask for a move to the other log directory; return that."""
-    there = next(root for root in lab.brokers[1].roots if root != here.parent)
+def _move(lab: Lab, here: Path, to: Path | None = None) -> Path:
+    """Ask for a move to a log directory, or to the first other one; return that."""
+    there = to or next(root for root in lab.brokers[1].roots if root != here.parent)
     answer = _broker(lab).move(here.name.rpartition("-")[0], 0, str(there))
     if not answer.ok:
         raise KwalkError(f"AlterReplicaLogDirs was answered with {answer}.")
@@ -135,6 +136,27 @@ def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
 
 
+def _cleaning_ends_with_another_move(lab: Lab, this: ExperimentRound, *, is_cancelled: bool) -> RoundOutcome:
+    """Ask for a move to a third directory, or to the first, during a move; when it has ended, wait for the cleaner."""
+    here = _created(lab, this.topic)
+    first = _is_cleaned(lab, this.topic)
+    for number in range(WRITTEN):
+        produce(lab.brokers[1].port, this.topic, 0, f"other:{number}", key=f"k{number}")
+    _broker(lab).configure_brokers({THROTTLE: "1"}, 1)
+    second = _move(lab, here)
+    moving = not _has_arrived(lab, here, second, 2)
+    others = (root for root in lab.brokers[1].roots if root not in (here.parent, second))
+    third = _move(lab, here, here.parent if is_cancelled else next(others))
+    _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
+    arrived = _has_arrived(lab, here, third)
+    again = _is_cleaned(lab, this.topic, WRITTEN)
+    details = {"cleaned": first, "moves until it is replaced": moving, "arrived": arrived}
+    details["cleaned after the move"] = again
+    this.keep_lines(f"{here.name}", ["server"])
+    stops = first[0] and arrived and moving and not again[0]
+    return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
+
+
 FIRST_CHECK = 31.0
 """Seconds after which a broker that has started looks for old segments the first time."""
 KEPT = {"segment.bytes": "100", "retention.ms": "-1", "file.delete.delay.ms": "15000"}
@@ -191,6 +213,28 @@ EXPERIMENTS = (
         releases=("2.8.2", "3.7.2", "3.9.0"),
         is_ordered=True,
         predicted=lambda release: release != "3.9.0",
+    ),
+    Experiment(
+        name="log-of-a-replaced-move-is-not-cleaned",
+        about="A compacted log moves to another log directory, and is sent to a third one meanwhile.",
+        expected="Since 2.1 the log is not cleaned any more, until the broker starts again.",
+        story="log-moves.md",
+        run=partial(_cleaning_ends_with_another_move, is_cancelled=False),
+        options=evolve(ONE_BROKER, directories=3),
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="log-of-a-cancelled-move-is-not-cleaned",
+        about="A compacted log moves to another log directory; the move is cancelled by one to where the log is.",
+        expected="The log is not cleaned any more, until the broker starts again.",
+        story="log-moves.md",
+        run=partial(_cleaning_ends_with_another_move, is_cancelled=True),
+        options=ONE_BROKER,
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
     ),
     Experiment(
         name="moved-log-is-cleaned-again-and-again",

@@ -53,7 +53,7 @@ def end_process(cluster: Cluster, broker: int) -> None:
     make_registration_stale(cluster, broker)
     remove_ephemerals(cluster, broker)
     state.session = SessionState.LIVE
-    state.gave_up = state.lacks_client = False
+    state.gave_up = state.has_unknown_znode = state.lacks_client = False
     if MIGRATION and broker in cluster.migration.live:
         cluster.migration.ended = cluster.migration.ended | {broker}
 

@@ -598,6 +598,21 @@ DEAD_GROUPS_END_TIMERS = version_flag(
     source="KAFKA-8896 (2.2.2, 2.3.1): GroupCoordinator.tryCompleteHeartbeat",
     trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
 )
+ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR = version_flag(
+    "ends_of_transactions_are_waited_for",
+    "KAFKA-17507 (3.9.1): a transactional producer is told of the end of its transaction once the "
+    "coordinator of its group has taken the offsets over; since KAFKA-6917 (1.0.2, 1.1.1, 2.0.0), before another "
+    "thread does so",
+    {"1.0.2": False, "1.1.0": True, "1.1.1": False, "3.9.1": True},
+    before=True,
+    closes="an offset that was committed in a transaction is told",
+    source="KAFKA-17507 (3.9.1): KafkaApis.handleWriteTxnMarkersRequest",
+    trials=(
+        Trial(
+            "consumer-group-of-consecutive-transactions", ("offset_of_an_ended_transaction_is_known",), variant="3.9.0"
+        ),
+    ),
+)
 JOINS_END_TIMERS = version_flag(
     "joins_end_timers",
     "KAFKA-9232 (2.4.1): the timer of a new member ends with its first join, also if that is of a version up to 3",

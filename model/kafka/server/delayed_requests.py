@@ -18,6 +18,7 @@ from typing import Annotated
 
 from kwalk.model.kafka.server.versions import (
     CHECKS_ARE_NOT_LOST,
+    CHECKS_OUTLIVE_ERRORS,
     FOLLOWERS_CHECK_FETCHES,
     REDIRECTS_ARE_ANSWERED,
     STOPS_CHECK_REQUESTS,
@@ -120,6 +121,16 @@ def fetch_some(waiting: WaitingRequest, thread: Checker) -> None:
 def fetch_all(waiting: WaitingRequest, thread: Checker) -> None:
     """Have the last follower fetch."""
     begin_check(waiting, thread, is_due=True)
+
+
+@action(
+    by=REPLICAS,
+    description="have all records: {thread} is to answer a fetch, which fails, and the request",
+    source="Partition.tryCompleteDelayedRequests; DelayedOperations.checkAndCompleteAll",
+)
+def fetch_all_beside_a_failure(waiting: WaitingRequest, thread: Checker) -> None:
+    """Have a fetch of a client wait for the same. Until KAFKA-17240 an exception there ended the check."""
+    begin_check(waiting, thread, is_due=True, is_checked=bool(CHECKS_OUTLIVE_ERRORS))
 
 
 @action(

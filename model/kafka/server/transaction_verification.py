@@ -1,17 +1,20 @@
 """AddPartitionsToTxnManager: a leader has a transaction verified by its coordinator, before it appends (KIP-890).
 
 Brokers are upgraded one after another. A leader of a later release asks in a version of the request that the
-coordinator may not know.
+coordinator may not know. It does not ask while its log has the transaction open, which may end before the append.
 
-What the model leaves out, and why its story loses nothing by it: what the coordinator finds, which is that the
+What the model leaves out, and why its stories lose nothing by it: what the coordinator finds, which is that the
 transaction goes on; and brokers that are downgraded.
 """
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.versions import VERIFICATIONS_ARE_IN_A_KNOWN_VERSION
-from kwalk.model.kafka.storage.domains import OPERATOR, PRODUCER
-from kwalk.model.language import action, flag, require, state
+from enum import Enum
+
+from kwalk.model.kafka.server.versions import EPOCHS_ARE_CHECKED_FIRST, VERIFICATIONS_ARE_IN_A_KNOWN_VERSION
+from kwalk.model.kafka.storage.domains import LOG, OPERATOR, PRODUCER
+from kwalk.model.kafka.storage.producer_state import COORDINATOR
+from kwalk.model.language import action, choice, flag, require, state
 
 
 @state
@@ -46,3 +49,57 @@ def append_verified(verified: VerifiedAppend) -> None:
     is_unknown = verified.is_leader_new and not verified.is_coordinator_new
     verified.is_refused = is_unknown and not VERIFICATIONS_ARE_IN_A_KNOWN_VERSION
     verified.is_appended = not verified.is_refused
+
+
+class LastBatch(Enum):
+    """What became of the producer's last batch."""
+
+    NONE = "not sent"
+    SENT = "sent, and not verified, as its transaction is open"
+    APPENDED = "appended"
+    FENCED = "refused: INVALID_PRODUCER_EPOCH, after which a producer can abort and go on"
+    FATAL = "refused: INVALID_TXN_STATE, which ends the producer"
+
+
+@state
+class FencedTransaction:
+    """Whether the log has an open transaction of the producer, whether that is fenced, and its last batch."""
+
+    is_open: bool = flag()
+    is_fenced: bool = flag()
+    batch: LastBatch = choice(LastBatch)
+
+
+@action(by=PRODUCER, description="begins a transaction", source="TransactionManager.beginTransaction")
+def begin_verified(producer: FencedTransaction) -> None:
+    """The first batch was verified, and is in the log."""
+    require(not producer.is_open and not producer.is_fenced)
+    producer.is_open = True
+
+
+@action(by=PRODUCER, description="sends a batch", source="ReplicaManager.maybeStartTransactionVerificationForPartition")
+def send_within(producer: FencedTransaction) -> None:
+    """The leader has the transaction open, and does not ask the coordinator."""
+    require(producer.is_open and producer.batch is not LastBatch.SENT)
+    producer.batch = LastBatch.SENT
+
+
+@action(
+    by=COORDINATOR,
+    description="aborts the transaction after its timeout",
+    source="TransactionCoordinator.abortTimedOutTransactions",
+)
+def abort_and_fence(producer: FencedTransaction) -> None:
+    """The marker has the next epoch of the producer."""
+    require(producer.is_open)
+    producer.is_open, producer.is_fenced = False, True
+
+
+@action(by=LOG, description="appends the batch, or refuses it", source="UnifiedLog.analyzeAndValidateProducerState")
+def append_within(producer: FencedTransaction) -> None:
+    """From 3.6 to KAFKA-19690 the log looked for a transaction before it compared the epoch."""
+    require(producer.batch is LastBatch.SENT)
+    if producer.is_open:
+        producer.batch = LastBatch.APPENDED
+    else:
+        producer.batch = LastBatch.FENCED if EPOCHS_ARE_CHECKED_FIRST else LastBatch.FATAL

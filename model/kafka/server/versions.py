@@ -161,6 +161,24 @@ CHECKS_ARE_NOT_LOST = version_flag(
         ),
     ),
 )
+CHECKS_OUTLIVE_ERRORS = candidate(
+    "checks_outlive_errors",
+    "KAFKA-17234, KAFKA-17240, of a release after 3.9: produce requests are checked also if the answer to a fetch of "
+    "the same partition has failed; before, the thread did not get there",
+    closes="a request is answered beside one whose answer fails",
+    source="KAFKA-17240 (after 3.9): DelayedOperations.checkAndCompleteAll",
+    trials=(Trial("requests-beside-a-failed-fetch", ("due_request_is_answered",), variant="3.9.0"),),
+)
+EPOCHS_ARE_CHECKED_FIRST = version_flag(
+    "epochs_are_checked_first",
+    "KAFKA-19690 (3.9.2): a batch with an earlier epoch of its producer is refused as such; since 3.6 "
+    "(KAFKA-14561), as one without a transaction, which is fatal",
+    {"3.6.0": False, "3.9.2": True},
+    before=True,
+    closes="a producer whose transaction was aborted is told that it is fenced",
+    source="KAFKA-19690 (3.9.2): UnifiedLog.analyzeAndValidateProducerState",
+    trials=(Trial("transaction-aborted-amid-an-append", ("fenced_producer_is_told_so",), variant="3.9.0"),),
+)
 STOPS_CHECK_REQUESTS = version_flag(
     "stops_check_requests",
     "KAFKA-9198 (2.4.0): a broker that deletes a replica checks the requests that wait for it; before, they waited for "

@@ -18,10 +18,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import BATCH_BYTES, LOG_CLEANER, OFFSETS, PRODUCER, Size
-from kwalk.model.kafka.storage.versions import CLEANED_TIMES_HAVE_THEIR_OFFSET, GROWN_BATCHES
+from kwalk.model.kafka.storage.versions import CLEANED_SEGMENTS_ROLL, CLEANED_TIMES_HAVE_THEIR_OFFSET, GROWN_BATCHES
 from kwalk.model.language import Bound, Fifo, action, fifo, flag, number, require, state, value
 
 BUFFER_BYTES = Bound("buffer_bytes", "the size of each of the two buffers (log.cleaner.io.buffer.size)", minimum=1)
+SEGMENT_ROOM = Bound("segment_room", "the largest size of a segment (2 GiB); 0: no segment gets there", default=0)
 Kept = Annotated[int, number(0, BATCH_BYTES + 1)]
 
 
@@ -43,12 +44,16 @@ class KeptBatch:
 
 @state
 class BufferedCleaning:
-    """The batches of a segment, how many of them were `read`, and what is `written` to the cleaned segment."""
+    """The batches of a segment, how many of them were `read`, and what is `written` to the cleaned segment.
+
+    A cleaning that `has_outgrown_its_segment` has failed, and leaves the segment as it was.
+    """
 
     batches: Fifo[CompressedBatch] = fifo(CompressedBatch, OFFSETS)
     read: int = number(0, OFFSETS)
     written: Fifo[KeptBatch] = fifo(KeptBatch, OFFSETS)
     is_cleaner_dead: bool = flag()
+    has_outgrown_its_segment: bool = flag(when=SEGMENT_ROOM)
 
 
 @action(
@@ -59,7 +64,14 @@ class BufferedCleaning:
 def append_batch(log: BufferedCleaning, size: Size, kept: Kept) -> None:
     """It fits the buffers. More than its size are kept only where a record goes."""
     require(log.read == 0 and not log.is_cleaner_dead and size <= BUFFER_BYTES)
+    if SEGMENT_ROOM > 0:
+        require(sum(batch.size for batch in log.batches) + size <= SEGMENT_ROOM and not log.has_outgrown_its_segment)
     log.batches.push(CompressedBatch(size=size, kept=kept))
+
+
+def is_segment_full(log: BufferedCleaning) -> bool:
+    """Whether what was written has no room in one segment (Kafka: FileRecords.append)."""
+    return sum(batch.kept for at, batch in enumerate(log.batches) if at < log.read) > SEGMENT_ROOM
 
 
 @action(
@@ -74,8 +86,10 @@ def clean_chunk(log: BufferedCleaning) -> None:
     only where the part is the first of its chunk, or what follows has no room.
 
     In 0.10.1.0 the offset in the time index is that of the last batch: none, an exception in any entry but the first.
+    Until KAFKA-20036 what outgrows a segment was an exception, too, which ends the cleaning.
     """
     require(log.read < len(log.batches) and not log.is_cleaner_dead)
+    require(SEGMENT_ROOM == 0 or not log.has_outgrown_its_segment)
     first = log.read
     taken, used = 0, 0
     is_open, is_dead = True, False
@@ -98,5 +112,9 @@ def clean_chunk(log: BufferedCleaning) -> None:
     lacks_last = log.batches[log.read - 1].kept == 0
     if is_dead or (keeps_some and has_entry and lacks_last and not CLEANED_TIMES_HAVE_THEIR_OFFSET):
         log.is_cleaner_dead = True
+        log.read = 0
+        log.written.clear()
+    elif SEGMENT_ROOM > 0 and is_segment_full(log) and not CLEANED_SEGMENTS_ROLL:
+        log.has_outgrown_its_segment = True
         log.read = 0
         log.written.clear()

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG
-from kwalk.model.kafka.storage.versions import DIRECTORIES_STOP_EACH
+from kwalk.model.kafka.storage.versions import CLOSING_ERRORS_ARE_SEEN, DIRECTORIES_STOP_EACH
 from kwalk.model.language import Array, Domain, action, array, choice, flag, member, require, state
 
 DIRECTORIES = Domain("directories", "log directories", default=2)
@@ -26,6 +26,7 @@ class Job(Enum):
     OPEN = "open"
     CLOSED = "closed"
     FAILED = "could not be closed"
+    UNTRIMMED = "closed, but for an index that has kept its room"
 
 
 @state
@@ -52,11 +53,22 @@ def fail_to_close(stop: StoppingDirectories, directory: StoppedDirectory) -> Non
     stop.jobs[directory] = Job.FAILED
 
 
+@action(by=FAULT, description="has no room on the disk of directory {directory}", source="AbstractIndex.close: resize")
+def fail_to_trim(stop: StoppingDirectories, directory: StoppedDirectory) -> None:
+    """An index is to get the size of its entries."""
+    require(stop.jobs[directory] is Job.OPEN)
+    stop.jobs[directory] = Job.UNTRIMMED
+
+
 @action(by=LOG, description="finishes the next directory", source="LogManager.shutdown")
 def finish_directory(stop: StoppingDirectories) -> None:
-    """It waits for the jobs of one directory after another. Up to 2.7 the first error ended the stop."""
+    """It waits for the jobs of one directory after another. Up to 2.7 the first error ended the stop.
+
+    Until KAFKA-19221 an index that could not be closed was a warning only.
+    """
     require(not stop.has_ended and stop.jobs[stop.next_one] is not Job.OPEN)
-    is_closed = stop.jobs[stop.next_one] is Job.CLOSED
+    job = stop.jobs[stop.next_one]
+    is_closed = job is Job.CLOSED or (job is Job.UNTRIMMED and not CLOSING_ERRORS_ARE_SEEN)
     stop.is_clean[stop.next_one] = is_closed
     if stop.next_one == 1 or not (is_closed or bool(DIRECTORIES_STOP_EACH)):
         stop.has_ended = True

@@ -44,6 +44,9 @@ LARGE_BATCHES = Bound(
 LIMIT_CHANGES = Bound(
     "limit_changes", "how often max.message.bytes of the topic is lowered to less than its batches have", default=0
 )
+LOWERED_SEGMENTS = Bound(
+    "lowered_segments", "1 if it is segment.bytes that is lowered to less than batches have", default=0
+)
 SEGMENT_LIMITS = Bound(
     "segment_limits", "how often segment.bytes of the topic is lowered, to the size of a batch", default=0
 )

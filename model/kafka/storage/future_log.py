@@ -18,6 +18,7 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import (
     CLEANINGS,
+    FAULT,
     LOG,
     LOG_CLEANER,
     OFFSETS,
@@ -31,6 +32,7 @@ from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
 from kwalk.model.kafka.storage.versions import (
     CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
+    FAILED_MOVES_RESUME,
     LOG_IS_LOCKED_WHILE_IT_IS_UPDATED,
     MOVE_ASKS_BY_ITS_EPOCH,
     MOVE_COMPARES_OFFSETS,
@@ -38,6 +40,7 @@ from kwalk.model.kafka.storage.versions import (
     MOVES_HAVE_AN_EPOCH,
     MOVES_PAUSE_ONCE,
     PAUSES_ARE_COUNTED,
+    REPLACED_MOVES_RESUME,
 )
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, optional, require, state
 
@@ -46,6 +49,7 @@ LATE_UPDATES = Bound("late_updates", "how often a leader is late to raise its hi
 DIVERGENCES = Bound(
     "divergences", "how often a follower's log is truncated and gets other records while it is moved", default=0
 )
+REPLACED_MOVES = Bound("replaced_moves", "how often a move is replaced by one to another directory", default=0)
 
 
 class MovePhase(Enum):
@@ -85,7 +89,7 @@ class MovingReplica:
     thread_epoch: int = number(0, ELECTIONS)
     phase: MovePhase = choice(MovePhase)
     stops: int = number(0, STOPS)
-    pauses: int = number(0, ELECTIONS + 1, when=CLEANINGS)
+    pauses: int = number(0, ELECTIONS + REPLACED_MOVES + 1, when=CLEANINGS)
     checkpoint: int = number(0, OFFSETS, when=CLEANINGS)
     stale_checkpoint: int | None = optional(number(0, OFFSETS), when=CLEANINGS)
     is_read_last: bool = flag(when=CLEANINGS)
@@ -97,6 +101,7 @@ class MovingReplica:
     late_updates: int = number(0, LATE_UPDATES)
     agreed_end: int = number(0, OFFSETS, when=DIVERGENCES)
     divergences: int = number(0, DIVERGENCES)
+    replaced_moves: int = number(0, REPLACED_MOVES)
 
 
 def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
@@ -223,6 +228,48 @@ def start_move(replica: MovingReplica) -> None:
     require(replica.phase is MovePhase.ABSENT)
     begin_at(replica, 0)
     pause_cleaning(replica)
+
+
+@action(
+    by=OPERATOR,
+    description="moves the replica to a third log directory instead",
+    source="ReplicaManager.alterReplicaLogDirs: futureReplicaDirChanged",
+)
+def replace_move(replica: MovingReplica) -> None:
+    """The future log is deleted, and another one begins. Until KAFKA-19458 cleaning pauses once more."""
+    require(is_moving(replica) and replica.replaced_moves < REPLACED_MOVES)
+    replica.replaced_moves += 1
+    replica.future_end = replica.future_base = 0
+    begin_at(replica, 0)
+    if not REPLACED_MOVES_RESUME:
+        pause_cleaning(replica)
+
+
+@action(
+    by=OPERATOR,
+    description="moves the replica to the log directory where it is, which cancels the move",
+    source="ReplicaManager.alterReplicaLogDirs: futureReplicaDirChanged; Partition.maybeCreateFutureReplica",
+)
+def cancel_move(replica: MovingReplica) -> None:
+    """The future log is deleted, and no other one begins. Until KAFKA-19458 cleaning stays paused."""
+    require(is_moving(replica) and replica.replaced_moves < REPLACED_MOVES)
+    replica.replaced_moves += 1
+    replica.phase, replica.future_end, replica.future_base = MovePhase.ABSENT, 0, 0
+    if REPLACED_MOVES_RESUME:
+        replica.pauses = max(replica.pauses - 1, 0)
+
+
+@action(
+    by=FAULT,
+    description="has the thread fail, which drops the partition",
+    source="AbstractFetcherThread.processFetchRequest: addFailedPartition; ReplicaAlterLogDirsThread",
+)
+def fail_move(replica: MovingReplica) -> None:
+    """An error that no one expects. The future log stays, and cleaning stays paused (KAFKA-14824)."""
+    require(replica.phase is MovePhase.FETCHING)
+    replica.phase = MovePhase.FAILED
+    if FAILED_MOVES_RESUME:
+        replica.pauses = max(replica.pauses - 1, 0)
 
 
 @action(

@@ -49,6 +49,7 @@ from kwalk.model.kafka.storage.versions import (
     OLD_RECORDS_CLEAR_EPOCHS,
     OUT_OF_RANGE_COMES_FIRST,
     REMOVED_PARTITIONS_STAY,
+    RESPONSES_ARE_OF_THEIR_EPOCH,
     SHORTER_LEADERS_ARE_FOLLOWED,
     TRUNCATES_BEFORE_THE_HIGH_WATERMARK,
     TRUNCATES_BY_EPOCH,
@@ -80,6 +81,9 @@ LATE_ANSWERS = Bound(
 )
 MISSED_ELECTIONS = Bound(
     "missed_elections", "how often a follower does not get the controller's request about an election", default=0
+)
+LATE_BYTES = Bound(
+    "late_bytes", "how often the bytes of a response to a fetch are read late from the file of the leader", default=0
 )
 END_LOOKUPS = Bound("end_lookups", "how often a consumer asks for the end of the partition", default=0)
 OLD_MEMBERS = Bound(
@@ -128,7 +132,9 @@ class ReplicaLog:
     machine has left zeros in it. A replica that `is_truncating` does not fetch yet. `known_end` is its end offset, as
     its leader knows it. A `late_answer` says where it is to truncate: it comes from the `asked_leader`, and the
     request was sent when the log ended at `asked_end`. A replica that has missed elections takes its
-    `former_leader` for the leader, and gets no answer from it. Its broker `has_exited` at a leader with a shorter log.
+    `former_leader` for the leader, and gets no answer from it, but perhaps a response to an earlier fetch: that is
+    of `response_epoch`, and its bytes are still in the log of `response_from`. Its broker `has_exited` at a leader
+    with a shorter log.
     Records below its `start_offset` are deleted. Its fetcher `has_failed` if it does not fetch the partition any more.
     `checkpointed` is its high watermark in replication-offset-checkpoint, `exited_at` what it was as its broker exited.
     """
@@ -147,6 +153,8 @@ class ReplicaLog:
     asked_end: int = number(0, OFFSETS, when=LATE_ANSWERS)
     former_leader: int | None = optional(MEMBERS, when=MISSED_ELECTIONS)
     has_exited: bool = flag(when=MISSED_ELECTIONS)
+    response_from: int | None = optional(MEMBERS, when=LATE_BYTES)
+    response_epoch: int = number(0, ELECTIONS, when=LATE_BYTES)
     start_offset: int = number(0, OFFSETS, when=LEADER_DELETIONS)
     has_failed: bool = flag(when=LEADER_DELETIONS)
     checkpointed: int = number(0, OFFSETS, when=TAIL_LOSSES)
@@ -171,6 +179,7 @@ class EpochPartition:
     log_moves: int = number(0, LOG_MOVES)
     tail_losses: int = number(0, TAIL_LOSSES)
     late_answers: int = number(0, LATE_ANSWERS)
+    late_bytes: int = number(0, LATE_BYTES)
     missed_elections: int = number(0, MISSED_ELECTIONS)
     leader_deletions: int = number(0, LEADER_DELETIONS)
     end_lookups: int = number(0, END_LOOKUPS)
@@ -628,6 +637,7 @@ def fetch(partition: EpochPartition, member: Member) -> None:
     require(follows(partition, member) and not partition.replicas[member].is_truncating)
     require(not is_out_of_range(partition, member))
     require(not is_of_an_unknown_epoch(partition, member))
+    require(LATE_BYTES == 0 or partition.replicas[member].response_from is None)
     assert partition.leader is not None
     leader, follower = partition.replicas[partition.leader], partition.replicas[member]
     end, high_watermark = len(follower.records), leader.high_watermark
@@ -652,6 +662,47 @@ def fetch(partition: EpochPartition, member: Member) -> None:
                 append_record(partition, member, epoch)
         follow_high_watermark(follower, high_watermark)
         raise_start(follower, start_of(leader))
+
+
+@action(
+    by=FAULT,
+    description="delays the response to a fetch of replica {member}, whose bytes are read from the leader's file late",
+    source="ReplicaManager.fetchMessages; FileRecords.writeTo",
+)
+def delay_bytes(partition: EpochPartition, member: Member) -> None:
+    """A response has a part of a file, which the network thread reads without the lock of the log."""
+    require(follows(partition, member) and not partition.replicas[member].is_truncating)
+    assert partition.leader is not None
+    follower = partition.replicas[member]
+    require(
+        follower.response_from is None and len(follower.records) < len(partition.replicas[partition.leader].records)
+    )
+    partition.late_bytes += 1
+    follower.response_from, follower.response_epoch = partition.leader, partition.leader_epoch
+
+
+@action(
+    by=BROKERS,
+    description="replica {member} gets the bytes that its leader's file has by now",
+    source="AbstractFetcherThread.processFetchRequest; UnifiedLog.appendAsFollower",
+)
+def receive_bytes(partition: EpochPartition, member: Member) -> None:
+    """A replica that knows of another election leaves the response out.
+
+    The former leader may have truncated its log, and copied that of the next one: until KAFKA-18723 the replica
+    appended what is there.
+    """
+    follower = partition.replicas[member]
+    require(follower.is_up and follower.response_from is not None)
+    assert follower.response_from is not None
+    is_unaware = follower.former_leader == follower.response_from
+    is_same = partition.leader == follower.response_from and partition.leader_epoch == follower.response_epoch
+    end = len(follower.records)
+    for at, epoch in enumerate(partition.replicas[follower.response_from].records):
+        is_of_its_epoch = epoch <= follower.response_epoch or not RESPONSES_ARE_OF_THEIR_EPOCH
+        if at == end and (is_unaware or is_same) and not follower.is_truncating and is_of_its_epoch:
+            append_record(partition, member, epoch)
+    follower.response_from = None
 
 
 @action(

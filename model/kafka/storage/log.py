@@ -13,6 +13,7 @@ from kwalk.model.kafka.storage.domains import (
     LEADER_DELETIONS,
     LIMIT_CHANGES,
     LOG,
+    LOWERED_SEGMENTS,
     OFFSETS,
     OPERATOR,
     POLICY_CHANGES,
@@ -60,6 +61,7 @@ from kwalk.model.kafka.storage.versions import (
     DELETE_RECORDS,
     EMPTY_SEGMENT_IS_REPLACED,
     FOLLOWERS_TAKE_LARGE_BATCHES,
+    FOLLOWERS_TAKE_LARGER_THAN_SEGMENTS,
     FUTURE_TIMESTAMPS_ARE_REFUSED,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
@@ -179,7 +181,8 @@ def damage_response(log: PartitionLog) -> None:
 
 def takes_large_batches(log: PartitionLog) -> bool:
     """Whether a follower takes the next batch, also if its topic has a lower limit by now (Kafka: ignoreRecordSize)."""
-    return LIMIT_CHANGES == 0 or log.limit_changes == 0 or bool(FOLLOWERS_TAKE_LARGE_BATCHES)
+    is_taken = FOLLOWERS_TAKE_LARGER_THAN_SEGMENTS if LOWERED_SEGMENTS > 0 else FOLLOWERS_TAKE_LARGE_BATCHES
+    return LIMIT_CHANGES == 0 or log.limit_changes == 0 or bool(is_taken)
 
 
 @action(

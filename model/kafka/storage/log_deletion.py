@@ -28,6 +28,7 @@ from kwalk.model.kafka.storage.versions import (
     INDEXES_FOLLOW_THEIR_FOLDER,
     LONG_NAMES_ARE_CUT,
     MOVED_FILES_ARE_FOUND,
+    MOVED_SNAPSHOTS_ARE_FOUND,
     PATHS_MAY_BE_UNREADABLE,
     PERIODS_ARE_OF_TOPICS,
 )
@@ -42,6 +43,7 @@ LONG_NAMES = Bound("long_names", "1 if the topic's name leaves no room for what 
 DISK_FAILURES = Bound("disk_failures", "how often the broker's other log directory fails", default=0)
 MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", default=0)
 LONG_FLUSHES = Bound("long_flushes", "1 if a flush may last longer than file.delete.delay.ms", default=0)
+SNAPSHOTS = Bound("snapshots", "1 if a removed segment has a snapshot of its producers", default=0)
 LATE_REMOVALS = Bound("late_removals", "1 if retention may remove a segment of the deleted log", default=0)
 CONTROLLER = Actor("controller", system=False)
 
@@ -77,12 +79,12 @@ class PartitionFolder:
 
     The log `is_there`; it `is_future` while it is the copy of one in another log directory. It `lacks_its_time_index`
     once that file was deleted. A segment `is_removed` whose files are to be deleted; the folder `is_renamed` since
-    then. Files that nobody deletes are `left_over`.
+    then. Files that nobody deletes are `left_over`; so may be a snapshot of producers (`snapshot_is_left_over`).
 
-    A flush may be `of_the_deleted` log. The log directory `is_offline` after an error; a broker `cannot_start`. The
-    broker's other directory is offline after `disk_failures`; then a deletion may be `refused`. A request for a
-    move that `looks_for_future` log of an earlier one may fail (`move_failed`). Retention may remove a segment of the
-    deleted log, whose files are `late`.
+    A flush may be `of_the_deleted` log, or of a future log whose folder has another name since. The log directory
+    `is_offline` after an error; a broker `cannot_start`. The broker's other directory is offline after
+    `disk_failures`; then a deletion may be `refused`. A request for a move that `looks_for_future` log of an earlier
+    one may fail (`move_failed`). Retention may remove a segment of the deleted log, whose files are `late`.
     """
 
     is_there: bool = flag()
@@ -91,6 +93,7 @@ class PartitionFolder:
     is_removed: bool = flag()
     is_renamed: bool = flag()
     left_over: bool = flag()
+    snapshot_is_left_over: bool = flag(when=SNAPSHOTS)
     deleted: DeletedFolder = choice(DeletedFolder)
     flush: FlushPhase = choice(FlushPhase)
     of_the_deleted: bool = flag()
@@ -138,10 +141,11 @@ def create_future(folder: PartitionFolder) -> None:
     by=LOG, description="replaces the current log by the future log", source="LogManager.replaceCurrentWithFutureLog"
 )
 def replace_log(folder: PartitionFolder) -> None:
-    """The folder gets the name that the current log had."""
+    """The folder gets the name that the current log had. A flush that was to flush it finds none of its name."""
     require(has_log(folder) and folder.is_future)
     require(MOVE_REQUESTS == 0 or not (folder.looks_for_future and FUTURE_LOGS_ARE_LOCKED))
     folder.is_future, folder.is_renamed = False, folder.is_removed
+    folder.of_the_deleted = folder.flush is FlushPhase.FOLDER
 
 
 @action(by=OPERATOR, description="asks for a move once more", source="ReplicaManager.alterReplicaLogDirs: getReplica")
@@ -168,8 +172,13 @@ def remove_segment(folder: PartitionFolder) -> None:
 
 @action(by=LOG, description="deletes the files of the removed segment", source="LogSegment.deleteTypeIfExists")
 def delete_removed(folder: PartitionFolder) -> None:
-    """Of a future log that has replaced another one they are in another folder; KAFKA-16424 looks for them there."""
+    """Of a future log that has replaced another one they are in another folder; KAFKA-16424 looks for them there.
+
+    A snapshot of producers is looked for where it was, as the log has forgotten it since 3.0.0.
+    """
     require(has_log(folder) and folder.is_removed)
+    if SNAPSHOTS > 0:
+        folder.snapshot_is_left_over = folder.is_renamed and not MOVED_SNAPSHOTS_ARE_FOUND
     folder.left_over = folder.left_over or (folder.is_renamed and not MOVED_FILES_ARE_FOUND)
     folder.is_removed = folder.is_renamed = False
 
@@ -188,6 +197,8 @@ def delete_log(folder: PartitionFolder) -> None:
         folder.is_offline = True
         return
     folder.is_there = folder.is_removed = folder.is_renamed = folder.left_over = folder.lacks_its_time_index = False
+    if SNAPSHOTS > 0:
+        folder.snapshot_is_left_over = False
     folder.deleted = DeletedFolder.WHOLE
     folder.of_the_deleted = folder.flush is not FlushPhase.NONE
 
@@ -302,3 +313,5 @@ def start(folder: PartitionFolder) -> None:
     else:
         folder.is_up = True
         folder.is_removed = folder.is_renamed = folder.left_over = folder.lacks_its_time_index = False
+        if SNAPSHOTS > 0:
+            folder.snapshot_is_left_over = False

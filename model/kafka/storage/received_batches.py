@@ -10,6 +10,7 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CONSUMER, OPERATOR, PRODUCER
 from kwalk.model.kafka.storage.versions import (
+    DAMAGED_MESSAGES_ARE_REFUSED,
     OFFSETS_OF_A_BATCH_ARE_COUNTED,
     OLD_BATCHES_MAY_HAVE_GAPS,
     OLD_ZSTD_IS_ANSWERED,
@@ -37,6 +38,7 @@ class Fault(Enum):
     GAPS = "it has message format v1, and offsets that do not follow each other"
     ZSTD = "it is compressed with zstd"
     OLD_ZSTD = "the same, in a request of before zstd"
+    CHECKSUM = "a message in it is not that of its checksum, and offsets are those of another log"
 
 
 @state
@@ -112,6 +114,16 @@ def send_zstd(log: ReceivingLog) -> None:
 def send_old_zstd(log: ReceivingLog) -> None:
     """In 2.1.0 the request could not be read."""
     receive(log, Fault.OLD_ZSTD, Received.REFUSED if OLD_ZSTD_IS_ANSWERED else Received.CLOSED)
+
+
+@action(
+    by=PRODUCER,
+    description="sends a compressed set with a damaged message, as it was fetched from another log",
+    source="LogValidator.validateMessagesAndAssignOffsetsCompressed: inPlaceAssignment",
+)
+def send_damaged(log: ReceivingLog) -> None:
+    """Such a set is compressed again; up to 0.10.2 with the message, and a new checksum around it."""
+    receive(log, Fault.CHECKSUM, Received.REFUSED if DAMAGED_MESSAGES_ARE_REFUSED else Received.APPENDED)
 
 
 @action(by=CONSUMER, description="begins again behind what is there", source="DeleteRecords; retention")

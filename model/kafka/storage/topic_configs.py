@@ -54,3 +54,13 @@ def lower_limit(log: PartitionLog) -> None:
 def lower_segment_bytes(log: PartitionLog) -> None:
     """The configuration of the log has the new value at once."""
     log.segment_limits += 1
+
+
+@action(
+    by=CLIENT,
+    description="lowers segment.bytes to less than the batches of the log have",
+    source="TopicConfigHandler.processConfigChanges; LogManager.updateTopicConfig",
+)
+def lower_segments(log: PartitionLog) -> None:
+    """Batches that are there already stay; a follower has the new value, too."""
+    log.limit_changes += 1

@@ -626,12 +626,15 @@ FOLDERS_ARE_FLUSHED = version_flag(
 )
 FLUSHES_OUTLIVE_THEIR_FOLDER = version_flag(
     "flushes_outlive_their_folder",
-    "KAFKA-15391 (3.5.2, 3.6.0): a flush whose folder was renamed for a deletion is no error; since 3.0, and before, "
-    "it took the log directory offline",
+    "KAFKA-15391, KAFKA-15572 (3.5.2, 3.6.0): a flush whose folder was renamed, for a deletion or at the end of a "
+    "move, is no error; since 3.0, and before, it took the log directory offline",
     {"3.5.2": True},
-    closes="a deletion during a flush of the folder takes no log directory offline",
-    source="KAFKA-15391 (3.5.2, 3.6.0)",
-    trials=(Trial("log-deletion", ("directory_outlives_a_deletion",), variant="3.5.1"),),
+    closes="a deletion, or a move, during a flush of the folder takes no log directory offline",
+    source="KAFKA-15391, KAFKA-15572 (3.5.2, 3.6.0)",
+    trials=(
+        Trial("log-deletion", ("directory_outlives_a_deletion",), variant="3.5.1"),
+        Trial("log-move-amid-a-flush", ("directory_outlives_a_move",), variant="3.5.1"),
+    ),
 )
 GONE_FILES_ARE_PASSED_OVER = version_flag(
     "gone_files_are_passed_over",
@@ -649,6 +652,25 @@ CLOSED_FILES_MAY_BE_GONE = candidate(
     closes="a deletion amid a flush that waits for a thread takes no log directory offline",
     source="KAFKA-19571 (after 3.9): LogSegment.flush",
     trials=(Trial("log-deletion-amid-a-long-flush", ("directory_outlives_a_deletion",), variant="3.9.0"),),
+)
+RESPONSES_ARE_OF_THEIR_EPOCH = version_flag(
+    "responses_are_of_their_epoch",
+    "KAFKA-18723 (3.9.1): a follower appends no batch of a later leader epoch than that of its fetch; before, a "
+    "response whose bytes are read from the file late may have what its leader got from the next one",
+    {"3.9.1": True},
+    closes="a follower that has missed an election appends nothing of the next leader",
+    source="KAFKA-18723 (3.9.1): UnifiedLog.appendAsFollower",
+    trials=(Trial("leader-epochs-late-bytes", ("logs_agree",), variant="3.9.0"),),
+)
+MOVED_SNAPSHOTS_ARE_FOUND = version_flag(
+    "moved_snapshots_are_found",
+    "a snapshot of producers that is to be deleted goes, also if a future log replaces the current one before; since "
+    "3.0.0 (KAFKA-12964), by which a log forgets it first, it stays until the next start",
+    {"3.0.0": False},
+    before=True,
+    closes="removed segments leave no snapshots after a move",
+    source="no release since 3.0.0; ProducerStateManager.removeAndMarkSnapshotForDeletion",
+    trials=(Trial("log-snapshot-after-a-move", ("removed_segment_leaves_no_snapshot",), variant="3.9.0"),),
 )
 MOVED_FILES_ARE_FOUND = version_flag(
     "moved_files_are_found",
@@ -1003,6 +1025,13 @@ FOLLOWERS_TAKE_LARGE_BATCHES = version_flag(
     source="KAFKA-9617 (2.6.0)",
     trials=(Trial("log-copy", ("follower_catches_up",), variant="2.5"),),
 )
+FOLLOWERS_TAKE_LARGER_THAN_SEGMENTS = candidate(
+    "followers_take_larger_than_segments",
+    "KAFKA-17375: a follower appends what its leader has, also a batch that is larger than segment.bytes is by now",
+    closes="a follower copies batches of before segment.bytes was lowered",
+    source="no release; KAFKA-17375",
+    trials=(Trial("log-copy-above-segments", ("follower_catches_up",), variant="3.9.0"),),
+)
 LOG_IS_LOCKED_WHILE_IT_IS_UPDATED = version_flag(
     "log_is_locked_while_it_is_updated",
     "KAFKA-9263 (2.8.0): a leader's log is not replaced at the end of a move while its high watermark is raised; since "
@@ -1038,6 +1067,24 @@ MOVES_PAUSE_ONCE = version_flag(
     closes="a log is cleaned again after a move",
     source="KAFKA-16709 (3.8.0)",
     trials=(Trial("log-move-compacted", ("cleaning_resumes_after_a_move",)),),
+)
+REPLACED_MOVES_RESUME = candidate(
+    "replaced_moves_resume",
+    "KAFKA-19458, of a release after 3.9: cleaning resumes as a move is replaced by one to another log directory, or "
+    "cancelled (KAFKA-16114); since 2.1, which counts pauses, it does not; before, not as it is cancelled",
+    closes="a log is cleaned again after a move that replaces another one",
+    source="KAFKA-19458 (after 3.9): ReplicaManager.alterReplicaLogDirs",
+    trials=(
+        Trial("log-move-replaced", ("cleaning_resumes_after_a_move",), variant="3.9.0"),
+        Trial("log-move-cancelled", ("cleaning_resumes_after_a_move",), variant="3.9.0"),
+    ),
+)
+FAILED_MOVES_RESUME = candidate(
+    "failed_moves_resume",
+    "KAFKA-14824: cleaning resumes as the thread that moves a log fails, and drops it",
+    closes="a log is cleaned whose move has failed",
+    source="no release; KAFKA-14824",
+    trials=(Trial("log-move-that-fails", ("cleaning_outlives_a_failed_move",), variant="3.9.0"),),
 )
 CHECKPOINT_MOVES = version_flag(
     "checkpoint_moves",
@@ -1248,6 +1295,16 @@ INDEXES_ARE_OPENED_ONCE = version_flag(
     source="KAFKA-9156 (2.4.0): LazyIndex.get",
     trials=(Trial("log-index-of-two-readers", ("append_to_a_new_segment_succeeds",), variant="2.3.1"),),
 )
+LARGEST_TIMES_ARE_READ_ONCE = version_flag(
+    "largest_times_are_read_once",
+    "KAFKA-19407, of a release after 3.9: one thread reads the largest timestamp of a segment from its time index; "
+    "since 2.3.0, which does so when it is needed, a lookup can put back what it was before an append",
+    {"2.3.0": False},
+    before=True,
+    closes="a new segment can be appended to, whoever looks up timestamps",
+    source="KAFKA-19407 (after 3.9): LogSegment.readMaxTimestampAndOffsetSoFar",
+    trials=(Trial("log-largest-time-of-two-readers", ("append_to_a_time_index_succeeds",), variant="3.9.0"),),
+)
 SIZES_ARE_LONGS = version_flag(
     "sizes_are_longs",
     "KAFKA-5584 (0.11.0.1): the size of a log is a 64-bit integer; before, that of one above 2 GiB was negative",
@@ -1393,6 +1450,14 @@ DIRECTORIES_STOP_EACH = version_flag(
     source="KAFKA-10723 (2.8.0): LogManager.shutdown",
     trials=(Trial("log-stop-of-two-directories", ("closed_directory_is_clean",), variant="2.7"),),
 )
+CLOSING_ERRORS_ARE_SEEN = candidate(
+    "closing_errors_are_seen",
+    "KAFKA-19221, of a release after 3.9: a log directory is not clean if an index could not be closed; in all "
+    "releases up to then, the error is a warning",
+    closes="a start recovers logs whose indexes were not closed",
+    source="KAFKA-19221 (after 3.9): LogSegment.close",
+    trials=(Trial("log-stop-with-a-full-disk", ("untrimmed_index_is_recovered",), variant="3.9.0"),),
+)
 DELETED_LOGS_HAVE_NO_TASK = version_flag(
     "deleted_logs_have_no_task",
     "KAFKA-8448, KAFKA-9265 (2.4.0): a log that is deleted ends its task; since 0.11, and until then, the "
@@ -1410,6 +1475,15 @@ OFFSETS_OF_A_BATCH_ARE_COUNTED = version_flag(
     closes="consumers get past each batch",
     source="KAFKA-6554 (1.1.0): LogValidator.validateBatch",
     trials=(Trial("log-received-batches", ("batch_has_a_record_for_each_offset",), variant="1.0"),),
+)
+DAMAGED_MESSAGES_ARE_REFUSED = version_flag(
+    "damaged_messages_are_refused",
+    "KAFKA-8722 (0.11.0.0): the checksum of each message in a compressed set is compared; before, not if the set was "
+    "compressed again, as its offsets are those of another log",
+    {"0.11.0.0": True},
+    closes="consumers get past each message",
+    source="KAFKA-8722 (0.11.0.0; its commit is in no release of 0.10.2): LogValidator",
+    trials=(Trial("log-damaged-message", ("appended_messages_are_sound",), variant="0.10.2"),),
 )
 OLD_BATCHES_MAY_HAVE_GAPS = version_flag(
     "old_batches_may_have_gaps",
@@ -1535,6 +1609,14 @@ CLEANED_TIMES_HAVE_THEIR_OFFSET = version_flag(
     trials=(
         Trial("log-grown-batches", ("cleaner_stops_at_grown_batches_only",), variant="0.10.1", bounds={"offsets": 4}),
     ),
+)
+CLEANED_SEGMENTS_ROLL = candidate(
+    "cleaned_segments_roll",
+    "KAFKA-20036, of a release after 3.9: a cleaning writes another segment where the first has no room; in all "
+    "releases up to then it fails, and since 2.1 the log is not cleaned any more",
+    closes="a log is cleaned whose batches are larger after that than a segment may be",
+    source="KAFKA-20036 (after 3.9): Cleaner.cleanSegments",
+    trials=(Trial("log-grown-segment", ("grown_segment_is_cleaned",), variant="3.9.0"),),
 )
 REMOTE_STARTS_ARE_CHECKPOINTED = version_flag(
     "remote_starts_are_checkpointed",

@@ -176,6 +176,14 @@ RECREATES_EPHEMERALS = version_flag(
     source="KAFKA-7165 (2.2.0): KafkaZkClient.CheckedEphemeral: shouldReCreateEphemeralZNode",
     trials=(Trial("late-ephemeral-znode", ("running_broker_is_registered",)),),
 )
+WAITS_FOR_UNKNOWN_ZNODES = FLAGS.candidate(
+    "waits_for_unknown_znodes",
+    "KAFKA-14845: a broker that finds its znode in /brokers/ids, of a session that it does not know, waits until "
+    "ZooKeeper has deleted it",
+    closes="a broker registers again whose session ended before it knew that it was registered",
+    source="no release; KAFKA-14845",
+    trials=(Trial("late-znode-of-an-unknown-session", ("running_broker_is_registered",), variant="3.9.0"),),
+)
 TRIES_SESSIONS_AGAIN = version_flag(
     "tries_sessions_again",
     "KAFKA-5473 (1.1.0): a broker that cannot make a session, as ZooKeeper's name has no address, tries until it can; "

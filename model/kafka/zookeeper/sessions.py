@@ -19,6 +19,7 @@ from kwalk.model.kafka.domains import (
     AUTH_FAILURES,
     EXPIRATIONS,
     LATE_ZNODES,
+    LOST_REGISTRATIONS,
     PARTITIONS,
     SESSION_FAILURES,
     TOPICS,
@@ -32,6 +33,7 @@ from kwalk.model.kafka.versions.sessions import (
     REPLACES_FAILED_CLIENTS,
     SESSION_BOUND,
     TRIES_SESSIONS_AGAIN,
+    WAITS_FOR_UNKNOWN_ZNODES,
 )
 from kwalk.model.language import Mark, action, require, subset
 
@@ -106,6 +108,23 @@ def expire_session_before_its_znodes(cluster: Cluster, broker: Broker) -> None:
 
 
 @action(
+    by=FAULT,
+    description="broker {broker} registers in its new session, which expires before it is answered; its znode stays",
+    source="KafkaZkClient.CheckedEphemeral.create; KAFKA-14845",
+    mark=Mark.SESSION_EXPIRED,
+)
+def expire_session_amid_a_registration(cluster: Cluster, broker: Broker) -> None:
+    """The process does not know in which session the znode is. Others see the broker."""
+    state = cluster.brokers[broker]
+    require(state.session is SessionState.RENEWED and not state.gave_up and not cluster.is_registered(broker))
+    require(cluster.lost_registrations < LOST_REGISTRATIONS)
+    cluster.lost_registrations += 1
+    register(cluster, broker)
+    state.has_unknown_znode = True
+    state.session = SessionState.EXPIRED
+
+
+@action(
     by=ZOOKEEPER,
     description="deletes the znode of broker {broker} in /brokers/ids, whose session has expired",
     source="ZOOKEEPER-2985",
@@ -146,11 +165,13 @@ def register_broker_and_reelect(cluster: Cluster, broker: Broker) -> None:
     """It is the first event of the new session: the queue is empty.
 
     If the znode of the earlier session is still there, the broker deletes it and registers, since 2.2; before, the
-    event ends with NODEEXISTS, and is not repeated.
+    event ends with NODEEXISTS, and is not repeated. So it does in a session of which the broker knows nothing.
     """
     state = cluster.brokers[broker]
     require(state.session is SessionState.RENEWED and not state.gave_up)
-    if LATE_ZNODES > 0 and not RECREATES_EPHEMERALS and cluster.is_registered(broker):
+    is_unknown = LOST_REGISTRATIONS > 0 and state.has_unknown_znode
+    if LATE_ZNODES > 0 and (is_unknown or not RECREATES_EPHEMERALS) and cluster.is_registered(broker):
+        require(not (is_unknown and WAITS_FOR_UNKNOWN_ZNODES))
         state.gave_up = True
         return
     register(cluster, broker)

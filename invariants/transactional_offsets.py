@@ -1,0 +1,68 @@
+"""Properties of offsets that a producer commits in one transaction after another."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.transactional_offsets import CommitProgress, Ending, TransactionalOffsets
+from kwalk.model.language import always, premise, reachable, step
+
+
+@always(
+    symptom="consumers of a transactional producer read records again, or wait: the last offset of their group is gone",
+    log="Trying to complete a transactional offset commit for producerId … and groupId … even though the offset commit "
+    "record itself hasn't been appended to the log.",
+)
+def offset_of_an_ended_transaction_is_known(group: TransactionalOffsets) -> bool:
+    """Once the end of a transaction is taken over, the coordinator tells the offset that the log has."""
+    premise(group.ending is Ending.NONE)
+    return group.cache == group.in_log
+
+
+@step(symptom="a group has an offset of a transaction that was aborted, or goes back", log="none")
+def known_offset_was_committed(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
+    """An offset that consumers are told is that of the last transaction which was committed, and ends by then."""
+    premise(before.cache != after.cache)
+    return before.cache < after.cache == after.in_log and before.ending is Ending.COMMIT and after.ending is Ending.NONE
+
+
+@step(symptom="an offset is committed without a marker", log="none")
+def transaction_ends_once(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
+    """A transaction ends once its offset is appended; it is committed or leaves the log's offset as it was."""
+    is_ended = before.commit is CommitProgress.APPENDED and after.commit is not CommitProgress.APPENDED
+    premise(is_ended or (before.ending is Ending.NONE and after.ending is not Ending.NONE))
+    if before.ending is not Ending.NONE or after.ending is Ending.NONE:
+        return False
+    is_same = after.in_log == (before.sent if after.ending is Ending.COMMIT else before.in_log)
+    return (
+        before.commit is CommitProgress.APPENDED
+        and is_same
+        and before.pending == after.pending
+        and before.sent == after.sent
+    )
+
+
+@step(symptom="offsets are pending for good, and fetches of them fail", log="none")
+def nothing_is_pending_after_an_end(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
+    """Once the end of a transaction is taken over, nothing of the producer is pending."""
+    premise(before.ending is not Ending.NONE and after.ending is Ending.NONE)
+    return after.pending is None and not after.is_appended
+
+
+@step(symptom="a producer commits in two transactions at a time", log="none")
+def commit_follows_another(before: TransactionalOffsets, after: TransactionalOffsets) -> bool:
+    """A commit is the next one, of a producer that was told of the last; it is noted, and not appended yet."""
+    premise(before.sent != after.sent)
+    is_noted = after.pending == after.sent == before.sent + 1 and not after.is_appended
+    return before.commit is CommitProgress.NONE and after.commit is CommitProgress.SENT and is_noted
+
+
+@always(symptom="an offset is taken over that is not in the log", log="none")
+def appended_offset_is_noted(group: TransactionalOffsets) -> bool:
+    """What the coordinator knows to be appended is the last commit, which was answered."""
+    premise(group.is_appended)
+    return group.pending == group.sent and group.commit is not CommitProgress.SENT
+
+
+@reachable()
+def offset_is_appended_after_an_end(group: TransactionalOffsets) -> bool:
+    """The offset of a second transaction is appended, and none is to be taken over."""
+    return group.sent > 1 and group.commit is CommitProgress.APPENDED and group.ending is Ending.NONE

@@ -1,0 +1,111 @@
+"""GroupMetadata.pendingTransactionalOffsetCommits: offsets of transactions, which a coordinator keeps until they end.
+
+A producer commits an offset in one transaction after another. The coordinator of its group notes the offset as pending,
+has it appended, and takes it over when the marker of the transaction is written. Since KAFKA-6917 another thread does
+the last, which may be late.
+
+What the model leaves out, and why its story loses nothing by it: partitions, each of which has an offset of its own;
+other producers, whose offsets are noted apart; and a move of the coordinator, by which all is read from the log again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.groups.versions import ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR
+from kwalk.model.language import Actor, Bound, action, choice, flag, number, optional, require, state
+
+TRANSACTIONS = Bound("transactions", "how many transactions the producer commits offsets in")
+
+PRODUCER = Actor("producer", system=False)
+COORDINATOR = Actor("coordinator")
+
+
+class CommitProgress(Enum):
+    """How far the producer's last commit is."""
+
+    NONE = "not sent"
+    SENT = "sent, and not appended"
+    APPENDED = "appended, and answered"
+    ENDED = "its transaction has ended, and the producer is not told"
+
+
+class Ending(Enum):
+    """Which end of a transaction a thread is to take over."""
+
+    NONE = "none"
+    COMMIT = "a commit"
+    ABORT = "an abort"
+
+
+@state
+class TransactionalOffsets:
+    """The offset of a group that one producer commits: that of its n-th transaction is n.
+
+    Attributes:
+        sent: the offset of the last commit.
+        commit: how far it is.
+        in_log: the offset that is committed by the log, with the marker behind it.
+        cache: the offset that the coordinator tells consumers.
+        pending: the offset of the producer that the coordinator has noted.
+        is_appended: whether the coordinator knows that this offset is in the log.
+        ending: which end of a transaction a thread is to take over.
+    """
+
+    sent: int = number(0, TRANSACTIONS)
+    commit: CommitProgress = choice(CommitProgress)
+    in_log: int = number(0, TRANSACTIONS)
+    cache: int = number(0, TRANSACTIONS)
+    pending: int | None = optional(number(0, TRANSACTIONS))
+    is_appended: bool = flag()
+    ending: Ending = choice(Ending)
+
+
+@action(
+    by=PRODUCER,
+    description="commits an offset in the next transaction",
+    source="GroupCoordinator.handleTxnCommitOffsets; GroupMetadata.prepareTxnOffsetCommit",
+)
+def commit_next(group: TransactionalOffsets) -> None:
+    """The coordinator notes the offset, in place of another one of the producer."""
+    require(group.commit is CommitProgress.NONE and group.sent < TRANSACTIONS)
+    group.sent += 1
+    group.commit = CommitProgress.SENT
+    group.pending, group.is_appended = group.sent, False
+
+
+@action(by=COORDINATOR, description="has the offset appended", source="GroupMetadata.onTxnOffsetCommitAppend")
+def append_next(group: TransactionalOffsets) -> None:
+    """An offset that is not noted any more stays in the log only."""
+    require(group.commit is CommitProgress.SENT)
+    group.commit = CommitProgress.APPENDED
+    group.is_appended = group.pending == group.sent
+
+
+@action(
+    by=PRODUCER,
+    description="ends the transaction; commits: {commits}",
+    source="KafkaApis.handleWriteTxnMarkersRequest; GroupMetadataManager.scheduleHandleTxnCompletion",
+)
+def end_next(group: TransactionalOffsets, commits: bool) -> None:
+    """The marker is written. Since KAFKA-17507 the producer is told once the coordinator has taken the offset over."""
+    require(group.commit is CommitProgress.APPENDED and group.ending is Ending.NONE)
+    if commits:
+        group.in_log = group.sent
+    group.ending = Ending.COMMIT if commits else Ending.ABORT
+    group.commit = CommitProgress.ENDED if ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR else CommitProgress.NONE
+
+
+@action(
+    by=COORDINATOR,
+    description="takes over what is pending, as a transaction has ended",
+    source="GroupMetadata.completePendingTxnOffsetCommit",
+)
+def take_over(group: TransactionalOffsets) -> None:
+    """Whatever is pending of the producer. An offset that is not appended is an exception, and is forgotten."""
+    require(group.ending is not Ending.NONE)
+    if group.ending is Ending.COMMIT and group.pending is not None and group.is_appended:
+        group.cache = group.pending
+    group.pending, group.is_appended, group.ending = None, False, Ending.NONE
+    if group.commit is CommitProgress.ENDED:
+        group.commit = CommitProgress.NONE
