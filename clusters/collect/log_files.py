@@ -142,12 +142,11 @@ class RootParts:
         )
 
     def _files(self, name: str) -> PartitionFiles:
-        return PartitionFiles(
-            self.texts.get(f"{name}/{IDENTITY}"),
-            self.texts.get(f"{name}/{EPOCHS}"),
-            self.sizes.get(name, {} if self.sizes else None),  # those of a root are looked at together
-            self.heads.get(name),
-        )
+        """Return what was read in a directory; it has no segment if a file of it was read, and segments of others."""
+        identity, epochs = self.texts.get(f"{name}/{IDENTITY}"), self.texts.get(f"{name}/{EPOCHS}")
+        is_read = bool(self.sizes) and (identity is not None or epochs is not None)  # else it may not be allowed
+        sizes = self.sizes.get(name, {} if is_read else None)
+        return PartitionFiles(identity, epochs, sizes, self.heads.get(name))
 
 
 def header_in(content: bytes) -> bytes | None:
