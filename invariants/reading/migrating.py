@@ -882,8 +882,7 @@ class _Migrating:
         places, capture = [], self.capture
         for topic, number in ((one, n) for one in topics_of_kraft(capture) for n in one.states):
             state, name = topic.states[number], f"{topic_label(topic.name)}-{number}"
-            own = {b for b in topic.partitions.get(number, ()) if capture.shows(b, topic.name, number)}
-            known = {b: log for b in sorted(own) if (log := capture.directory(b, topic.name, number)) is not None}
+            known = capture.logs_of(sorted({*topic.partitions.get(number, ())}), topic.name, number)
             logs = {b: log for b, log in known.items() if log.topic_id in (None, topic.topic_id) and not log.is_empty}
             for b, offset in lost_records(capture, topic, number).items():
                 places.append(f"{name}: the leader lacks what broker {b} has committed from offset {offset} on")

@@ -473,3 +473,23 @@ def test_an_unreadable_id_of_a_directory_without_segments_is_not_written() -> No
     of_orders(snapshot, 3)["partition_metadata"] = ""
     ways = ways_out(snapshot)
     assert "partition-metadata-is-garbled" not in ways and ways["no-live-isr"].startswith("do not start broker 3")
+
+
+@pytest.mark.parametrize(
+    ("gone", "loss"),
+    [((1, 2), ", and the other replicas would lose the records that it does not have"), ((1, 2, 3), "")],
+)
+def test_no_member_of_an_isr_starts_whose_logs_all_are_gone(gone: tuple[int, ...], loss: str) -> None:
+    """The first one would lead with an empty log, which a replica outside of the ISR then truncates its own to."""
+    snapshot = alone()
+    for broker in (1, 2, 3):
+        down(snapshot, broker)
+    for broker in gone:
+        del snapshot["brokers"][str(broker)]["dirs"]["orders-0"]
+    state(snapshot).update(leader=1, isr=[1, 2])
+    snapshot["controller"] = None
+    way_out = found(snapshot)["no-live-isr"].kind.way_out
+    assert way_out.startswith(
+        f"do not start brokers 1 and 2: of each, the log of orders-0 is gone{loss}; find the disks"
+    )
+    assert "start a broker of the ISR" not in way_out

@@ -45,38 +45,54 @@ class StartAdvice(Facts):
             lagging = lagging_members(self.capture, place.topic, partition)
             for broker, best in {**(dict.fromkeys(with_another, first[0]) if first else {}), **lagging}.items():
                 late.setdefault((best, broker), []).append(place)
-            is_copied = len(place.topic.partitions.get(partition, ())) > 1
+            replicas = place.topic.partitions.get(partition, ())
+            is_copied = len(replicas) > 1 and not all(self.capture.lacks(b, name, partition) for b in replicas)
             loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, []).append(place)
                 elif broker in with_another and not first:
-                    bad.setdefault(broker, f"its log of {place.name} is another one{loses}")
+                    bad.setdefault(broker, f"log of {place.name} is another one{loses}")
                     own[broker] = ""
-                elif is_outdated(self.capture, place.topic, partition, broker, log or Directory(leader_epochs=())):
+                elif is_outdated(self.capture, place.topic, partition, broker, log):
                     has = self._why_outdated(place, broker, log)
-                    bad.setdefault(broker, f"its log of {place.name} {has}{loses}")
+                    bad.setdefault(broker, f"log of {place.name} {has}{loses}")
                     own[broker] = self._unless_own(place, broker) if log else ""
                 elif (log is None or log.is_empty) and not all(self.capture.shows(b, name, partition) for b in isr):
-                    why = f"its log of {place.name} is empty, and that of another ISR member not shown"
+                    why = f"log of {place.name} is empty, and that of another ISR member not shown"
                     bad.setdefault(broker, why + loses)
                     own[broker] = ""
-        short = (one.fields["brokers"] for one in self.observations if one.kind in kinds.OF_LACKING)
-        lacking = {int(b) for numbers in short for b in numbers.split()}  # no plan has them
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
-        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
         parts = [
-            f"do not start broker {broker}: {why}; find the disk with its log"
-            f"{', or see how others get its place' if broker in lacking else planned}{own.get(broker, '')}"
-            for broker, why in bad.items()
+            *self._not_started(bad, own),
+            *self._compared(),
+            *self._in_order(late),
+            *self._longest_first({*bad, *(b for _, b in late)}),
         ]
-        parts += [*self._compared(), *self._in_order(late), *self._longest_first({*bad, *(b for _, b in late)})]
         parts += self._others_start(way_out, bad, down)
         parts += starmap(_only_with_its_logs, unseen.items())
         its_own = f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
         return "; ".join([*parts, *[its_own] * bool(others)])
+
+    def _not_started(self, bad: Mapping[int, str], own: Mapping[int, str]) -> Iterator[str]:
+        """Yield which brokers must not start, why, and what else there is to do.
+
+        Args:
+            bad: By broker, what is wrong with its log.
+            own: By broker, when it may start all the same.
+        """
+        short = (one.fields["brokers"] for one in self.observations if one.kind in kinds.OF_LACKING)
+        lacking = {int(b) for numbers in short for b in numbers.split()}  # no plan has them
+        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
+        same: dict[tuple[str, str], list[int]] = {}
+        for broker, why in bad.items():
+            otherwise = ", or see how others get its place" if broker in lacking else planned
+            same.setdefault((why, f"{otherwise}{own.get(broker, '')}"), []).append(broker)
+        for (why, otherwise), which in same.items():
+            disk = each(which, "the disk with its log", "the disks with these logs")
+            yield f"do not start {brokers(which)}: {each(which, 'its', 'of each, the')} {why}; find {disk}{otherwise}"
 
     def _others_start(self, way_out: str, bad: Collection[int], down: Set[int]) -> Iterator[str]:
         """Yield a way out that starts brokers, where some must not start: it names the others, if there are any."""

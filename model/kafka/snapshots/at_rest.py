@@ -438,8 +438,7 @@ def members_without_log(capture: Capture, topic: Topic, partition: int) -> list[
         return []  # the state is an earlier one: its ISR need not be that of the brokers
     members = set(topic.states[partition].isr) & set(topic.partitions.get(partition, ())) & set(capture.live)
     found = sorted(members - offline_replicas(capture, topic, partition))
-    read = [b for b in found if capture.shows(b, topic.name, partition)]
-    return [b for b in read if not capture.directory(b, topic.name, partition)]
+    return [b for b in found if capture.lacks(b, topic.name, partition)]
 
 
 def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | None:

@@ -527,6 +527,15 @@ class Capture:
         known, name = self.brokers[broker], f"{topic}-{partition}"
         return known.seen and name not in known.assumed and (name in known.directories or not known.unread)
 
+    def lacks(self, broker: int, topic: str, partition: int) -> bool:
+        """Whether the capture shows that a broker has no log of a partition."""
+        return self.shows(broker, topic, partition) and self.directory(broker, topic, partition) is None
+
+    def logs_of(self, brokers: Iterable[int], topic: str, partition: int) -> dict[int, Directory]:
+        """The directories of a partition that brokers have, and that the capture shows, by broker."""
+        found = {b: self.directory(b, topic, partition) for b in brokers if self.shows(b, topic, partition)}
+        return {b: directory for b, directory in found.items() if directory is not None}
+
     @cached_property
     def kraft_controller(self) -> int | None:
         """The id of KRaft's controller, which /controller names; it is no broker, and hosts no logs."""

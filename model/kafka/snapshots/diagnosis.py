@@ -337,9 +337,8 @@ def symptoms(capture: Capture, topic: Topic) -> Symptoms:
 
 def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | None]:
     """The topic id on disk by replica, for the logs that are shown; None where there is no partition.metadata."""
-    shown = (b for b in topic.partitions.get(partition, ()) if capture.shows(b, topic.name, partition))
-    found = {b: capture.directory(b, topic.name, partition) for b in shown}
-    return {b: directory.topic_id for b, directory in found.items() if directory}
+    found = capture.logs_of(topic.partitions.get(partition, ()), topic.name, partition)
+    return {b: directory.topic_id for b, directory in found.items()}
 
 
 def _may_have_lost_ids(capture: Capture) -> list[str]:
@@ -651,8 +650,7 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
     shows nothing, as a log without one takes that of a later topic.
     """
     replicas = topic.partitions.get(number, ())
-    seen = (b for b in replicas if capture.shows(b, topic.name, number))
-    found = {b: log for b in seen if (log := capture.directory(b, topic.name, number)) is not None}
+    found = capture.logs_of(replicas, topic.name, number)
     logs = {b: log for b, log in found.items() if log.end != 0}  # an empty log is of any topic
     ahead = epochs_ahead(capture, topic, number, logs)
     ids = {log.topic_id for log in logs.values()} - {None}

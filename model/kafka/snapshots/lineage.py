@@ -480,8 +480,8 @@ def lineages_of(
     on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
     seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
-    logs, lacking = {b: directory for b, directory in seen.items() if directory}, Directory(leader_epochs=())
-    outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b, lacking))]
+    logs = {b: directory for b, directory in seen.items() if directory}
+    outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
     compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
@@ -544,14 +544,17 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         topic: The topic.
         partition: The partition.
         owner: The replica that has the log.
-        log: The log; one without leader epochs is gone.
+        log: The log; None if it is gone.
     """
-    if log is not None and has_lost_its_end(capture, topic, partition, owner):
+    if has_lost_its_end(capture, topic, partition, owner):
         return True
     state, having = topic.states.get(partition), members_lacking_records(capture, topic, partition).get(owner)
-    if log is not None and state is not None and having and not {*having} & {*state.isr}:
+    if state is not None and having and not {*having} & {*state.isr}:
         return True
-    if log is None or not lacks_last_epochs(topic, partition, log):
+    if log is None and state is not None and all(capture.lacks(b, topic.name, partition) for b in state.isr):
+        return True
+    log = log or Directory(leader_epochs=())
+    if not lacks_last_epochs(topic, partition, log):
         return False
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
     directories = (capture.directory(b, topic.name, partition) for b in others)
@@ -605,8 +608,7 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     if state is None or topic.name in capture.deleting:
         return {}
     hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
-    shown = (b for b in hosts if capture.shows(b, topic.name, partition))
-    logs = {b: log for b in shown if (log := capture.directory(b, topic.name, partition)) is not None}
+    logs = capture.logs_of(hosts, topic.name, partition)
     found: dict[int, tuple[int, ...]] = {}
     leader = next_leader(capture, topic, partition)
     for b, log in logs.items():

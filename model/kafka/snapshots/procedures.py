@@ -16,7 +16,7 @@ from itertools import permutations
 from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.at_rest import offline_replicas
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
     disks_of_others,
@@ -1003,7 +1003,7 @@ class Catalogue:
                     continue
                 log = self.capture.directory(broker, topic.name, number)
                 is_shown = self.capture.shows(broker, topic.name, number)
-                if is_shown and is_outdated(self.capture, topic, number, broker, log or Directory(leader_epochs=())):
+                if is_shown and is_outdated(self.capture, topic, number, broker, log):
                     found.append(f"{topic_label(topic.name)}-{number}")
         leads = f"broker {broker} leads {listed(found)} with a log that may lack records"
         return f"{leads}: other replicas lose what it lacks, as they truncate their logs" if found else ""
