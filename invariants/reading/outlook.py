@@ -593,7 +593,8 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         for begin in GONE:
             given_up = _named(first, begin)
             if given_up:
-                procedures = tuple(one for one in _without_gone(first, begin) if not one.name.startswith(START_BROKER))
+                procedures = _without_gone(first, begin, given_up)
+                procedures = tuple(one for one in procedures if not one.name.startswith(START_BROKER))
                 left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
@@ -669,11 +670,20 @@ def _without(problem: Problem, *begins: str) -> tuple[Procedure, ...]:
     return tuple(one for one in problem.procedures if not one.name.startswith(begins))
 
 
-def _without_gone(problem: Problem, begin: str) -> tuple[Procedure, ...]:
-    """Return the steps without those that begin so, and without those that start a broker with a disk that is gone."""
-    gone = {name.removeprefix(START_BROKER) for name in _named(problem, begin)}
+def _without_gone(problem: Problem, begin: str, given_up: Collection[str]) -> tuple[Procedure, ...]:
+    """Return the steps without those that need what is gone, and without empty disks in the place of what is not.
+
+    Args:
+        problem: The problem.
+        begin: How the names begin of the steps that bring a broker, or a disk, back.
+        given_up: The names of those that cannot be done.
+    """
+    gone = {name.removeprefix(START_BROKER) for name in given_up}
+    kept = {name.replace(begin, EMPTY[begin]) for name in _named(problem, begin) - {*given_up}}
     return tuple(
-        one for one in _without(problem, begin) if not (one.starts & gone and one.name.startswith(WITH_OWN_DISK))
+        one
+        for one in problem.procedures
+        if one.name not in {*given_up, *kept} and not (one.starts & gone and one.name.startswith(WITH_OWN_DISK))
     )
 
 
@@ -694,14 +704,20 @@ def _unreadable(repairs: Iterable[str]) -> str:
 
 GONE: Mapping[str, Callable[[Iterable[str]], str]] = {START_BROKER: _gone, REPAIR_DISK: _unreadable}
 """The condition under which steps, by the beginning of their names, cannot be done."""
+EMPTY: Mapping[str, str] = {START_BROKER: START_EMPTY, REPAIR_DISK: REPLACE_DISK}
+"""How the names of the steps begin that put an empty disk in the place of what is gone."""
 
 
 def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:
-    """Yield the problem without brokers that start again, or disks that are repaired, as these are gone for good."""
+    """Yield the problem without a broker that starts again, or a disk that is repaired, as it is gone for good.
+
+    Of several, one may be gone and the others not: the operator who misses one needs no empty brokers for the others.
+    """
     for begin, gone in GONE.items():
-        given_up = _named(first, begin)
-        if given_up:
-            left = evolve(first, procedures=_without_gone(first, begin), what_ifs=(), notes=())
+        named = sorted(_named(first, begin))
+        singly = [frozenset({name}) for name in named] if len(named) > 1 else []
+        for given_up in (*singly, *([frozenset(named)] if named else [])):
+            left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
             yield evolve(left, premise=_joined(common, _premise(parts), gone(given_up)), instead_of=given_up)
 
 

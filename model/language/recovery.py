@@ -161,8 +161,8 @@ class Problem:
         premise: under which condition it is the problem, or what is wanted; a clause such as "if broker 1 is gone for
             good", empty if there is none.
         alternatives: the problem under other conditions, or for another end.
-        instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them.
-            Empty: it is always asked.
+        instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them, or
+            the plan of an alternative to fewer of them has another one. Empty: it is always asked.
         is_last_resort: as an alternative, whether it is asked only if there is no plan without it; with `instead_of`,
             no other one instead of the same procedures.
         is_for_later: as an alternative, whether it is asked only if what is wrong repairs itself, in case it does not.

@@ -262,15 +262,20 @@ def plan_recovery(
 
 
 def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:
-    """Whether an alternative is asked, after the answers to the problem and to the alternatives before it."""
-    used = {one.name for one in first.plan.procedures} if first.plan else set()
+    """Whether an alternative is asked, after the answers to the problem and to the alternatives before it.
+
+    One to several steps is asked where the answers to fewer of them use another one, or were not found in time.
+    """
+    fewer = [one for one in others if one.problem.instead_of and one.problem.instead_of < alternative.instead_of]
+    used = {step.name for one in fewer or [first] if one.plan for step in one.plan.procedures}
+    is_open = any(not one.in_time for one in fewer)
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)
     if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
         return False
     if alternative.is_last_resort and any(one.plan is not None for one in rivals):
         return False
-    return not alternative.instead_of or bool(alternative.instead_of & used)
+    return not alternative.instead_of or bool(alternative.instead_of & used) or is_open
 
 
 class _Planner:

@@ -10,7 +10,18 @@ import pytest
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.search.analyses.recovery import plan_recovery
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, ways_out
+from tests.snapshots.test_combined_damages import (
+    EPOCHS,
+    IDS,
+    OTHER,
+    cluster,
+    log,
+    names,
+    planned,
+    problem,
+    steps,
+    ways_out,
+)
 from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
 from tests.snapshots.test_strangers_tools import unread
@@ -493,3 +504,27 @@ def test_no_member_of_an_isr_starts_whose_logs_all_are_gone(gone: tuple[int, ...
         f"do not start brokers 1 and 2: of each, the log of orders-0 is gone{loss}; find the disks"
     )
     assert "start a broker of the ISR" not in way_out
+
+
+def test_who_misses_one_of_several_brokers_starts_another() -> None:
+    """Each ISR member has what was acknowledged; only who misses all of them needs an empty broker, and loses it."""
+    snapshot = alone()
+    for broker in (1, 2, 3):
+        down(snapshot, broker)
+    snapshot["controller"] = None
+    plans = {premise: one for premise, one in steps(planned(snapshot)).items() if one}
+    assert plans == {
+        "": ["start-broker 1"],
+        "if broker 1 is gone for good": ["start-broker 2"],
+        "if brokers 1, 2 and 3 are gone for good, and acknowledged records may be lost": ["start-empty-broker 1"],
+    }
+
+
+def test_a_broker_whose_start_would_repair_nothing_is_not_missed() -> None:
+    """Broker 2 is not in the ISR: the answer for who misses both would be that for who misses broker 1."""
+    snapshot = only(alone(), 1)
+    down(snapshot, 2)
+    snapshot["controller"] = 3
+    found = steps(planned(snapshot))
+    assert found[""] == ["start-broker 1"]
+    assert not any("brokers 1 and 2 are gone" in premise for premise in found)
