@@ -48,6 +48,8 @@ class Procedure:
         moves: for each world of the problem, the moves; all worlds have the same number.
         cost: how much it is avoided: 1 for a write, more for what interrupts, most for what loses data.
         late: whether plans without it are looked for first.
+        once: of the procedures with this word a plan has one at most, as their commands are those for what none of them
+            has changed. Empty: it may be repeated.
         commands: what the operator enters; a line that begins with # is a remark.
         before: what to check before it; or a function that returns it from the names of what was down, and was
             started by earlier procedures.
@@ -61,6 +63,7 @@ class Procedure:
     moves: tuple[tuple[Move, ...], ...]
     cost: int
     late: bool = False
+    once: str = ""
     commands: tuple[str, ...] = ()
     before: str | Callable[[frozenset[str]], str] = field(default="", eq=False)
     after: str = ""

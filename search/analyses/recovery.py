@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from heapq import heappop, heappush
+from typing import Any
 
 from attrs import evolve, frozen
 
@@ -295,6 +296,7 @@ class _Planner:
             settling.check, settling.visited = clock.check, 0
         self._started: dict[tuple[int, bool], Beliefs] = {}
         self._applied: dict[tuple[Beliefs, str, bool], tuple[Beliefs, bool]] = {}
+        self._kinds: dict[str, list[int]] = {}
         clock.began = time.monotonic()  # without the time that compiling took
 
     def recovery(self, faults: int) -> Recovery:
@@ -425,24 +427,29 @@ class _Planner:
                     count += 1
                     heappush(queue, (cost + sum(one.cost for one in longer) - alone, count, longer, None))
                 continue
-            for procedure in allowed:
+            for procedure in (one for one in allowed if self._may_join(procedures, one)):
                 after, is_noticed = self._apply(beliefs, procedure)
                 count += 1
                 wanted = cost + procedure.cost + DOWNTIME * is_noticed
                 is_new = after not in known or all(map(Settling.is_clean, self.settlings, after))
                 if after != beliefs and is_new and wanted <= MOST_COST:
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
-            for procedure in () if is_late else once:
+            for procedure in () if is_late else (one for one in once if self._may_join(procedures, one)):
                 count += 1
                 before[*procedures, procedure] = beliefs
                 heappush(queue, (cost + procedure.cost, count, (*procedures, procedure), None))
 
     @staticmethod
-    def _longer(procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+    def _may_join(procedures: Iterable[Procedure], one: Procedure) -> bool:
+        """Whether a procedure may be in a sequence that has some others."""
+        return not one.once or all(one.once != other.once for other in procedures)
+
+    def _longer(self, procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
         """Yield a sequence with one or two more procedures at its end, and with a cheap one at another place.
 
         Another place matters to faults only: without them, what comes first may leave the same.
         """
+        allowed = [one for one in allowed if self._may_join(procedures, one)]
         cheap = [one for one in allowed if one.cost <= EXTENSION]
         yield from ((*procedures, one) for one in allowed)
         yield from ((*procedures, one, other) for one in cheap for other in cheap if one is not other)
@@ -454,17 +461,34 @@ class _Planner:
         key = beliefs, procedure.name, self._at_any_moment
         if key not in self._applied:
             self.clock.check(0)
+            ends: dict[tuple[int, Belief], tuple[Belief, bool]] = {}
             found, is_noticed = [], False
-            for settling, belief, moves in zip(self.settlings, beliefs, procedure.moves, strict=True):
-                was_harmed, most = self._harmed(settling, belief)
-                after = belief
-                for move in moves:
-                    after = settling.moved(after, move)
-                    now_harmed, _ = self._harmed(settling, after, most)
-                    is_noticed |= now_harmed and not was_harmed
+            for number, world in enumerate(zip(self._kinds_of(procedure), beliefs, strict=True)):
+                if world not in ends:
+                    ends[world] = self._apply_in(self.settlings[number], world[1], procedure.moves[number])
+                after, is_harmed = ends[world]
                 found.append(after)
+                is_noticed |= is_harmed
             self._applied[key] = tuple(found), is_noticed
         return self._applied[key]
+
+    def _kinds_of(self, procedure: Procedure) -> list[int]:
+        """Return a number for each world; the same one for worlds in which a procedure does the same."""
+        if procedure.name not in self._kinds:
+            numbers: dict[Any, int] = {}
+            alike = zip((one.likeness for one in self.settlings), procedure.moves, strict=True)
+            self._kinds[procedure.name] = [numbers.setdefault(one, len(numbers)) for one in alike]
+        return self._kinds[procedure.name]
+
+    def _apply_in(self, settling: Settling, belief: Belief, moves: Iterable[Move]) -> tuple[Belief, bool]:
+        """Return the belief of a world after moves, and whether users may notice them there though no fault happens."""
+        was_harmed, most = self._harmed(settling, belief)
+        is_noticed = False
+        for move in moves:
+            belief = settling.moved(belief, move)
+            now_harmed, _ = self._harmed(settling, belief, most)
+            is_noticed |= now_harmed and not was_harmed
+        return belief, is_noticed
 
     @staticmethod
     def _harmed(settling: Settling, belief: Belief, most: int | None = None) -> tuple[bool, int]:
@@ -489,11 +513,8 @@ class _Planner:
 
     def _shows(self, beliefs: Beliefs) -> frozenset[str]:
         """Return the claims that an inspection may find violated if no fault has happened."""
-        found: set[str] = set()
-        for settling, belief in zip(self.settlings, beliefs, strict=True):
-            most = max(left for _, left in belief.states)
-            found.update(*(settling.violated(vector) for vector, left in belief.states if left == most))
-        return frozenset(found | {seen for claims, seen in self.problem.seen_as if claims <= found})
+        found = frozenset[str]().union(*map(Settling.claims_before_faults, self.settlings, beliefs))
+        return found | {seen for claims, seen in self.problem.seen_as if claims <= found}
 
     def _unfinished(self, beliefs: Beliefs) -> Beliefs:
         """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts.
@@ -503,25 +524,15 @@ class _Planner:
         shared = {settling.world.shared for settling in self.settlings}
         if not self._may_stop(beliefs) or (len(beliefs) > 1 and (len(shared) > 1 or not any(shared))):
             return beliefs
-        wrong = [
-            frozenset(state for state in belief.states if settling.violated(state[0]))
-            for settling, belief in zip(self.settlings, beliefs, strict=True)
-        ]
-        found = []
-        for number, belief in enumerate(beliefs):
-            others = {left for one, states in enumerate(wrong) if one != number for _, left in states}
-            beside = frozenset(state for state in belief.states if state[1] in others)
-            found.append(evolve(belief, states=(wrong[number] | beside) or belief.states))
-        return tuple(found)
+        wrong = map(Settling.wrong, self.settlings, beliefs)
+        faults = [{left for _, left in states} for states in wrong]
+        worlds = Counter(left for one in faults for left in one)
+        others = [frozenset(left for left, count in worlds.items() if count > (left in own)) for own in faults]
+        return tuple(map(Settling.unfinished, self.settlings, beliefs, others))
 
     def _may_stop(self, beliefs: Beliefs) -> bool:
         """Whether all claims last in every state in which they hold, though the faults that are left happen."""
-        return all(map(self._lasts, self.settlings, beliefs))
-
-    @staticmethod
-    def _lasts(settling: Settling, belief: Belief) -> bool:
-        good = frozenset(state for state in belief.states if not settling.violated(state[0]))
-        return not good or not any(settling.violated(vector) for vector, _ in settling.at_rest(good, belief.held))
+        return all(map(Settling.lasts, self.settlings, beliefs))
 
     # Defeats.
 

@@ -363,10 +363,21 @@ class KernelExploration:
 
 @frozen
 class Belief:
-    """The states that a world may be in, and the system instances that are held."""
+    """The states that a world may be in, and the system instances that are held.
+
+    Attributes:
+        states: the states.
+        held: the instances.
+        may_fail: whether a fault may still happen in one of the states.
+    """
 
     states: frozenset[State]
     held: frozenset[int]
+    may_fail: bool = field(init=False, eq=False)
+
+    @may_fail.default
+    def _may_fail(self) -> bool:
+        return any(left for _, left in self.states)
 
 
 @frozen
@@ -386,8 +397,10 @@ class SettlingMemory:
     moved: dict[tuple[Belief, Move, bool], Belief] = field(factory=dict)
     packed: dict[Vector, Any] = field(factory=dict)
     beliefs: dict[Belief, Belief] = field(factory=dict)
-    clean: dict[frozenset[State], bool] = field(factory=dict)
     harmed: dict[tuple[frozenset[State], int], bool] = field(factory=dict)
+    wrong: dict[frozenset[State], frozenset[State]] = field(factory=dict)
+    before_faults: dict[frozenset[State], frozenset[str]] = field(factory=dict)
+    lasting: dict[tuple[Belief, bool], bool] = field(factory=dict)
 
 
 def _alike(world: World) -> Hashable:
@@ -524,7 +537,7 @@ class Settling:
 
     def moved(self, belief: Belief, move: Move) -> Belief:
         """Return the belief after a move, at rest. Faults also happen while a move is about other worlds only."""
-        if move.is_nothing and not any(left for _, left in belief.states):
+        if move.is_nothing and not belief.may_fail:
             return belief
         key = belief, move, self.at_any_moment
         if key not in self._memory.moved:
@@ -575,11 +588,43 @@ class Settling:
         """Whether users notice something in a state."""
         return bool(self.violated(vector) & self.world.harms)
 
+    def wrong(self, belief: Belief) -> frozenset[State]:
+        """Return the states of a belief that violate a claim."""
+        known = self._memory.wrong
+        if belief.states not in known:  # a set keeps its hash, and a vector does not
+            known[belief.states] = frozenset(state for state in belief.states if self.violated(state[0]))
+        return known[belief.states]
+
     def is_clean(self, belief: Belief) -> bool:
         """Whether no state of a belief violates a claim."""
-        known = self._memory.clean
-        if belief.states not in known:  # a set keeps its hash, and a vector does not
-            known[belief.states] = not any(self.violated(vector) for vector, _ in belief.states)
+        return not self.wrong(belief)
+
+    def unfinished(self, belief: Belief, others: frozenset[int]) -> Belief:
+        """Return a belief without what an operator finds in order; all of it if nothing is left.
+
+        Args:
+            belief: The belief.
+            others: How many faults may still happen where another world is out of order.
+        """
+        left = self.wrong(belief) | frozenset(state for state in belief.states if state[1] in others)
+        return self._one(Belief(left or belief.states, belief.held))
+
+    def lasts(self, belief: Belief) -> bool:
+        """Whether all claims last in the states of a belief in which they hold, though faults happen."""
+        key = belief, self.at_any_moment
+        if key not in self._memory.lasting:
+            good = belief.states - self.wrong(belief)
+            ends = Belief(self.at_rest(good, belief.held), belief.held) if good else belief
+            self._memory.lasting[key] = not good or self.is_clean(ends)
+        return self._memory.lasting[key]
+
+    def claims_before_faults(self, belief: Belief) -> frozenset[str]:
+        """Return the names of the claims that are violated in a state of a belief before which no fault happened."""
+        known = self._memory.before_faults
+        if belief.states not in known:
+            most = max(left for _, left in belief.states)
+            claims = (self.violated(vector) for vector, left in belief.states if left == most)
+            known[belief.states] = frozenset[str]().union(*claims)
         return known[belief.states]
 
     def harms(self, belief: Belief, faults: int) -> bool:

@@ -7,9 +7,11 @@ import pytest
 from attrs import evolve
 
 from kwalk.invariants.reading.outlook import recovery_problem
-from kwalk.model.language import Actor, Model, Scenario, action, flag, number, require, state
-from kwalk.model.language.recovery import World
+from kwalk.model.language import Actor, Model, Scenario, action, always, flag, number, require, state
+from kwalk.model.language.inspection import Inspection
+from kwalk.model.language.recovery import Move, Problem, Procedure, World
 from kwalk.model.language.registry import announced
+from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import KernelExploration, Settling, StateWorkspace
 from kwalk.search.kernel.compile.compiler import kernel_for
 from kwalk.search.kernel.interface import Kernel
@@ -102,3 +104,37 @@ def test_models_with_the_same_transitions_share_a_kernel() -> None:
     assert kernels[0] is kernels[1] is not kernels[2]
     shorter = Model(evolve(scenario, actions=scenario.actions[1:]), bounds={"actors": 2})
     assert Settling(World("a world", shorter, shorter.initial, ())).kernel is not kernels[0]
+
+
+@state
+class Pile:
+    """Stones that a guest piles up."""
+
+    height: int = number(0, 5)
+
+
+@action(by=GUEST, description="lays a stone, or two")
+def lay(pile: Pile, two: bool) -> None:
+    require(pile.height < 4)
+    pile.height += 2 if two else 1
+
+
+@always(symptom="the pile is low")
+def pile_is_high(pile: Pile) -> bool:
+    return pile.height >= 3
+
+
+@pytest.mark.parametrize(
+    ("once", "steps"), [("", ["one", "one", "one"]), ("stones", None), ("other stones", ["one", "two"])]
+)
+def test_of_procedures_that_are_done_once_a_plan_has_one(once: str, steps: list[str] | None) -> None:
+    """What they write depends on what was found before them."""
+    scenario = Scenario(name="pile", story="A pile.", state=Pile, actions=(lay,), properties=(pile_is_high,))
+    model = Model(scenario)
+    world = World("pile", model, model.initial, model.properties, plain=True)
+    procedures = (
+        Procedure("one", "Lay one stone.", ((Move((("lay(0)",),)),),), cost=1, once=once and "stones"),
+        Procedure("two", "Lay two stones.", ((Move((("lay(1)",),)),),), cost=4, once=once),
+    )
+    found = plan_recovery(Problem(Inspection("A pile.", (), {}), (world,), procedures), faults=0)
+    assert (found.plan and [one.name for one in found.plan.procedures]) == steps

@@ -108,3 +108,20 @@ def test_metadata_files_of_many_topics_are_removed_in_one_restart_of_each_broker
     assert step.name == " ".join(["restart-without-metadata-files-of-topics", "1,2,3", *topics])
     removed = [command.split()[2] for command in step.commands if command.startswith("rm -f ")]
     assert removed == [f"{topic}-0/partition.metadata" for topic in topics]
+
+
+def restored(topics: int, brokers: int) -> dict[str, Any]:
+    """A cluster whose ZooKeeper was restored from a backup of before the last elections, of all partitions."""
+    snapshot = large(topics, 0, brokers, "3.9.0")
+    for topic in snapshot["topics"].values():
+        for state in topic["partition_state"].values():
+            state.update(leader_epoch=2, zk_version=2)
+    return snapshot
+
+
+def test_metadata_files_of_topics_with_one_id_are_not_removed() -> None:
+    """Of 60 topics on 12 brokers, 780 of 795 steps were such: none of them can do anything."""
+    problem = recovery_problem(json.dumps(restored(3, 5)).encode())
+    steps = {one.name.split()[0] for one in problem.procedures}
+    assert steps == {"write-states", "fail-over", "restart"}
+    assert [one.name for one in problem.procedures if one.once] == ["write-states"]

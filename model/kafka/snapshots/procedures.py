@@ -167,6 +167,7 @@ class Catalogue:
             yield from self._removals_of_files(together)
         for topic in self.topics:
             is_left = topic.name in self.capture.topics and topic.name not in self.capture.deleting
+            is_left &= any({*part.ids} - {topic.topic_id} for part in self.parts if part.topic.name == topic.name)
             if is_left and (len(together) <= MOST_SINGLY or topic not in together):
                 yield from self._removals_of_files([topic])
             moving = [b for b in self.brokers if self._strays(topic, b) or self._apart(topic, b)]
@@ -342,6 +343,7 @@ class Catalogue:
             "whole ISR.",
             self._in_each_part(moves),
             cost=cost,
+            once="states",
             commands=tuple(command for state in states for command in state.commands),
             before=f"{f'{idle}another one); ' * (not is_led)}{shown}"
             + f"; if ZooKeeper was restored from a backup, {LATER_IDS}" * any(part.is_behind for part in parts),
