@@ -498,6 +498,7 @@ NOT_FORCED: Mapping[str, str] = {
     "partition_modifications_restores_topic_id": "no release does it: a fix that was proposed",
     "admin_adds_partitions": "it is in series of snapshots only, which are not replayed",
     "admin_creates_topic": "it is in series of snapshots only, which are not replayed",
+    "follower_lags": "it is in series of snapshots only, which are not replayed",
     "reassign_to_list": "it is in series of snapshots only, which are not replayed",
     "old_client_requests_election": "the lab does not start the tool that was removed in 3.0",
     "list_topics": "the lab does not halt a request between two reads of a cache",

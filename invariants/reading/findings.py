@@ -357,14 +357,18 @@ class Findings:
     def _unserved_in_kraft(self) -> Iterator[Observation]:
         """Partitions of which KRaft's controller has no ISR member to elect: down, fenced, or on a failed disk.
 
-        A broker in ZooKeeper mode reports a failed disk to ZooKeeper only, and its partitions keep leaders: until 3.6,
-        and where it started with the disk (ReplicaManager.handleLogDirFailure).
+        Or it has one, and none leads: what has no leader as it is copied gets one when a broker is unfenced. A broker
+        in ZooKeeper mode reports a failed disk to ZooKeeper only, and its partitions keep leaders: until 3.6, and where
+        it started with the disk (ReplicaManager.handleLogDirFailure).
         """
         for topic in topics_of_kraft(self.capture):
             for number, state in topic.states.items():
                 failed = offline_replicas(self.capture, topic, number)
                 if not self._is_able(topic, number, state) or state.leader in failed:
                     yield self._unserved(topic, number)
+                elif state.leader is None:
+                    place = _Place(topic, number, self.situations.whole(topic, number))
+                    yield self._observed(kinds.NOT_ELECTED, place, _leader(place))
                 elif failed:
                     text = f"{_on_failed_disks(sorted(failed))}; {_state_of(topic, number)}"
                     fields = {"topic": topic.name, "partition": number, "brokers": " ".join(map(str, sorted(failed)))}

@@ -582,11 +582,16 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
     if any(one.name.startswith(LOSSY) for one in first.procedures):
         members = {b for part in parts for b in _isr(part.observed)}
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
+        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         worse = {f"{START_BROKER}{b}" for b in _outdone(capture, parts)}
-        kept = tuple(one for one in first.procedures if one.name not in saving | empty | worse)
+        kept = tuple(one for one in first.procedures if one.name not in unsaved | empty | worse)
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
-        yield evolve(left, premise=_joined(first.premise, f"if {WITH_LOSSES}"))
+        left_to_start = {one.name for one in (kept if len(parts) > 1 else first.procedures)}
+        out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - left_to_start
+        premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
+        yield evolve(left, premise=_joined(first.premise, premise))
+        left = evolve(left, procedures=tuple(one for one in left.procedures if one.name not in saving))
         gone = _named(first, START_BROKER) & saving
         if gone and gone != _named(first, START_BROKER):  # others that are down can start, and be elected
             yield evolve(left, premise=_joined(first.premise, f"{_gone(gone)}, and {WITH_LOSSES}"), instead_of=gone)
@@ -598,6 +603,23 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
                 left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
+
+
+def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
+    """Whether a broker has what was acknowledged in each part whose ISR it is in, and another part may lose records."""
+    own = [part for part in parts if broker in _isr(part.observed)]
+    return len(own) < len(parts) and all(broker in part.lineages.isr for part in own)
+
+
+def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
+    """Return the brokers that are down, and would lead a partition without a live ISR member with all that was kept."""
+    return {
+        b
+        for part in parts
+        if not any(one.in_isr and one.alive for one in part.observed.situation.brokers)
+        for b in _isr(part.observed)
+        if b in part.lineages.isr and not capture.brokers[b].alive
+    }
 
 
 def _outdone(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
@@ -631,7 +653,8 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
     leading = {f"{START_EMPTY}{b}" for part in parts if _has_live_log(part.observed) for b in _isr(part.observed)}
-    procedures = tuple(one for one in procedures if one.name not in leading)
+    bare = {str(b) for part in parts if _has_live_log(part.observed) for b in _bare_members(part.observed)}
+    procedures = tuple(one for one in procedures if one.name not in leading and bare.isdisjoint(one.starts))
     waiting = [world for world in problem.worlds if leading and world.success]  # for the empty broker: let it wait
     uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
     worlds = tuple(
@@ -655,6 +678,12 @@ def _has_live_log(observed: Observed) -> bool:
     known = observed.situation.brokers
     is_served = any(one.in_isr and one.alive for one in known)
     return not is_served and any(one.replica and one.alive and one.directory for one in known)
+
+
+def _bare_members(observed: Observed) -> list[int]:
+    """Return the members of the ISR that are down and have no log."""
+    known = zip(observed.brokers, observed.situation.brokers, strict=True)
+    return [b for b, one in known if one.in_isr and not one.alive and not one.directory]
 
 
 def _isr(observed: Observed) -> list[int]:

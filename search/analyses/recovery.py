@@ -268,7 +268,8 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
     One to several steps is asked where the answers to fewer of them use another one, or were not found in time.
     """
     fewer = [one for one in others if one.problem.instead_of and one.problem.instead_of < alternative.instead_of]
-    used = {step.name for one in fewer or [first] if one.plan for step in one.plan.procedures}
+    answered = [first] if first.plan else [one for one in others if not one.problem.instead_of]
+    used = {step.name for one in fewer or answered if one.plan for step in one.plan.procedures}
     is_open = any(not one.in_time for one in fewer)
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)

@@ -20,6 +20,7 @@ from tests.kafka.outcomes import pinned_mutants
 UNTRIED = {
     "admin_clients.admin_adds_partitions",
     "admin_clients.admin_creates_topic",
+    "partition.follower_lags",
     "reassignment.reassign_to_list",
     "repair.move_directory_away",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from attrs import evolve
 
@@ -19,6 +20,7 @@ from kwalk.invariants.reading.advice.facts import (
     states_text,
 )
 from kwalk.invariants.reading.finding_kinds import Act
+from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.model.kafka.snapshots.at_rest import leader_before_hand, offline_replicas
 from kwalk.model.kafka.snapshots.capture import MIN_IN_SYNC, UNCLEAN_ELECTIONS, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, counts_replicas, each, has_topic_ids, listed, served_as
@@ -28,6 +30,18 @@ from kwalk.model.language.inspection import FindingKind, Observation
 
 OUT_OF_ISR = "delete /controller, and start the broker when it is out of the ISR"
 """What to do with an ISR member that is down and lacks records."""
+IN_KRAFT: dict[str, Any] = {
+    "later": "it lasts until a broker starts, or an election is asked for",
+    "way_out": "take another snapshot after a minute, with a new copy of KRaft's log; if it is still so, "
+    "kafka-leader-election.sh --election-type PREFERRED lets KRaft's controller elect a live broker of the ISR (not "
+    "tried on real brokers); do not delete /controller",
+    "cause": "a broker has just stopped or started; or the partition had no leader when it was copied",
+    "acts": Act.NONE,
+}
+"""What is said of partitions without a leader whose ISR lives, where KRaft's controller elects.
+
+Source: ReplicationControlManager.handleBrokerUnfenced, electLeader; PartitionChangeBuilder.electPreferredLeader.
+"""
 
 
 class ElectionAdvice(Facts):
@@ -161,6 +175,8 @@ class ElectionAdvice(Facts):
 
     def _of_unelected(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return the kind of partitions whose ISR elects nobody; a disk may have failed, which only brokers show."""
+        if is_led_by_kraft(self.capture):
+            return evolve(kind, **IN_KRAFT)
         made = self._with_refusals(kind, observations)
         if any(b.alive and b.cache for b in self.capture.brokers.values()):
             return made

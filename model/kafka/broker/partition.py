@@ -11,7 +11,7 @@ on their way. Producers use acks=all.
 
 from __future__ import annotations
 
-from kwalk.model.kafka.actors import BROKER, PRODUCER
+from kwalk.model.kafka.actors import BROKER, FAULT, PRODUCER
 from kwalk.model.kafka.broker.log import Commit, Log, Record, diverging_offset
 from kwalk.model.kafka.broker.log_manager import append
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration, EventProgress
@@ -151,6 +151,30 @@ def shrink_isr(cluster: Cluster, broker: Broker, topic: Topic, partition: Partit
     lagging = frozenset({b for b in BROKERS if b != broker and not can_fetch(cluster, b, topic, partition)})
     require(bool(state.isr & lagging) and may_write_isr(cluster, broker, topic, partition, state.isr - lagging))
     alter_isr(cluster, broker, topic, partition, state.isr - lagging)
+
+
+@action(
+    by=FAULT,
+    description="the follower on broker {broker} lags on {topic}-{partition}: its leader removes it from the ISR",
+    source="Partition.maybeShrinkIsr, getOutOfSyncReplicas; KafkaController.processAlterIsr",
+)
+def follower_lags(cluster: Cluster, broker: Broker, topic: Topic, partition: Partition) -> None:
+    """A follower that fetches has not reached the end of the leader's log for replica.lag.time.max.ms."""
+    require(may_change_isr(cluster))
+    isr = cluster.zookeeper.state_of(topic, partition).isr
+    require(broker in isr)
+    wanted = isr - {broker}
+    require(any(may_remove_from_isr(cluster, b, topic, partition, follower=broker) for b in BROKERS))
+    for leader in BROKERS:
+        if cluster.zookeeper.state_of(topic, partition).leader == leader:
+            alter_isr(cluster, leader, topic, partition, wanted)
+
+
+def may_remove_from_isr(cluster: Cluster, leader: int, topic: int, partition: int, *, follower: int) -> bool:
+    """Whether a broker is the leader that can remove the follower from the ISR."""
+    isr = cluster.zookeeper.state_of(topic, partition).isr - {follower}
+    is_leader = leader != follower and leads(cluster, leader, topic, partition)
+    return is_leader and may_write_isr(cluster, leader, topic, partition, isr)
 
 
 @action(

@@ -36,11 +36,13 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     has_epoch,
+    has_own_logs,
     has_topic_ids,
     holds_another_id,
     hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
+    last_epochs,
     later_than_deletion,
     listed,
     lost_state,
@@ -492,15 +494,17 @@ def replicas_without_log(capture: Capture, topic: Topic, partition: int) -> list
 
     A controller reads the replicas of a partition that it knows when it is elected; then brokers create logs, and the
     leader refuses their fetches while its leader epoch is the same: seen on 2.8.2 and 3.9.0. A log without records that
-    ends after 0 was copied, and its records are deleted, or in remote storage.
+    ends after 0 was copied, and its records are deleted, or in remote storage. A replica that is added gets its log as
+    the reassignment begins.
 
     Kafka: KafkaController.processPartitionModifications; Partition.makeLeader, fetchRecords.
     """
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
-    if state is None or partition in topic.moving or not {state.leader, *state.isr} <= {*replicas}:
+    if state is None or not {state.leader, *state.isr} <= {*replicas}:
         return []
     leading = capture.directory(state.leader, topic.name, partition) if state.leader is not None else None
     is_own = leading is not None and leading.topic_id in (None, topic.topic_id) and leading.is_empty is False
+    is_own &= partition not in topic.moving  # a copy may have just begun
     live = {*capture.live} & {*capture.registered} - {*state.isr} - offline_replicas(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in replicas if b in live}
     shown = {b: log for b, log in found.items() if capture.shows(b, topic.name, partition)}
@@ -551,13 +555,16 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
     )
 
 
+BEGINS_BELOW = "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
+
+
 def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     served = served_without_state(capture, topic, partition)
     if served is not None and served.leader_epoch > 0 and topic.name in capture.topics:  # else plans only remove logs
-        return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
+        return BEGINS_BELOW
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
@@ -571,13 +578,17 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
 
 
 def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return why nothing shows which records of a partition are committed; empty if it has a state, or equal logs."""
+    """Return why a partition without a state has no plan; empty if it has one, or equal logs of leader epoch 0 only."""
+    if partition in topic.states:
+        return ""
     found = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
     logs = [log for log in found if log is not None]
     compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in combinations(logs, 2))
-    if partition in topic.states or not any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
-        return ""
-    return "it has no state znode, and its logs have different records: see to that first"
+    if any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
+        return "it has no state znode, and its logs have different records: see to that first"
+    is_lost = topic.name in capture.topics.keys() - {*capture.deleting} and has_own_logs(capture, topic, partition)
+    latest = last_epochs(capture, topic, partition, topic.partitions.get(partition, ()))
+    return BEGINS_BELOW if is_lost and any(latest.values()) else ""
 
 
 def _in_memory_only(capture: Capture, topic: Topic, partition: int) -> str:

@@ -246,6 +246,9 @@ class InferredState:
         if epoch is None or state is None:
             return ids
         if epoch == 0:
+            refuses = ids.memory is not None and self.focus.topic.topic_id not in (None, ids.memory)
+            if refuses and self.checked_at_first and state.leader != broker:
+                return ids  # it has refused the first request
             return InferredReplica(ids.file, ids.memory, True, epoch, state.leader == broker)
         return self._in_broken_partition(broker, partition, ids)
 

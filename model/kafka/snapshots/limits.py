@@ -41,6 +41,8 @@ SESSION_EVENTS = frozenset(
 )
 AMID_REQUEST = "expire_session_amid_request"
 """A session is taken to end amid a request only where nothing simpler fits."""
+LAG = "follower_lags"
+"""A follower is taken to lag only where a capture shows an ISR without it."""
 UNUSED = frozenset(
     {
         "flush_metadata",
@@ -207,7 +209,20 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         | (frozenset() if numbering.scope.expires and numbering.scope.removals else {AMID_REQUEST})
         | UNUSED
         | (frozenset() if _resigns(before, after) else {LOST_REQUEST})
+        | (frozenset() if _lacks_members(after, numbering) else {LAG})
     )
+
+
+def _lacks_members(after: CapturePoint, numbering: Numbering) -> bool:
+    """Whether a capture has an ISR without a replica that is registered; in a wider series, without any replica.
+
+    One that lags before it stops leaves the ISR at the same leader epoch, too.
+    """
+    topic = after.topic(numbering)
+    if after.capture is None or topic is None:
+        return False
+    known = set(numbering.brokers if numbering.scope.removals else after.capture.registered)
+    return any(known & set(topic.partitions.get(p, ())) - set(state.isr) for p, state in topic.states.items())
 
 
 def _log_is_gone(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:

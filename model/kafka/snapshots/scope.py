@@ -96,7 +96,7 @@ class Scope:
             "reassignments": 15 * (self.moves and self.reassignment),
             "cancellations": 3 * (self.moves and self.reassignment),
             "incarnations": max(*self.lives, self.lives_in_model - 1) if self.models_deletion else 0,
-            "deletions": 3 * self.models_deletion,
+            "deletions": max(3, *self.lives) * self.models_deletion,
             "hand_removals": 7 * self.models_deletion,
             "expirations": 7 * self.sessions,
             "admins": 1 + self.stepwise,
@@ -209,9 +209,11 @@ def is_another(before: Topic, topic: Topic) -> bool:
 
 
 def _brokers(captures: Sequence[Capture], topics: Sequence[Topic]) -> tuple[int, ...]:
-    """Return the brokers that ever have a replica of the topic, or are controller."""
+    """Return the brokers that ever have a replica of the topic, are leader or in the ISR, or are controller."""
     replicas = {broker for topic in topics for replicas in topic.partitions.values() for broker in replicas}
-    return tuple(sorted(replicas | {c.controller for c in captures if c.controller is not None}))
+    states = [state for topic in topics for state in topic.states.values()]
+    named = {broker for state in states for broker in (state.leader, *state.isr)} | {c.controller for c in captures}
+    return tuple(sorted(replicas | {broker for broker in named if broker is not None}))
 
 
 def _orders(topics: Sequence[Topic], brokers: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

@@ -25,6 +25,7 @@ from attrs import evolve, frozen
 from kwalk.model.kafka import actions
 from kwalk.model.kafka.assignment import order_of
 from kwalk.model.kafka.base import RUNNING_CLUSTER
+from kwalk.model.kafka.broker.partition import follower_lags
 from kwalk.model.kafka.clients import admin_clients, faults, operator, repair
 from kwalk.model.kafka.controller.controller_context import (
     Controller,
@@ -34,7 +35,7 @@ from kwalk.model.kafka.controller.controller_context import (
     ReplicaState,
 )
 from kwalk.model.kafka.controller.reassignment import reassign_to_list
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, REPLICA_TARGETS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS, PARTITIONS, REPLICA_TARGETS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.migration import versions as migrating_versions
 from kwalk.model.kafka.snapshots import migrating_series as migrating
 from kwalk.model.kafka.snapshots.capture import (
@@ -44,7 +45,7 @@ from kwalk.model.kafka.snapshots.capture import (
     read_capture,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, is_as_created, listed, symptoms
+from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, has_topic_ids, is_as_created, listed, symptoms
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
@@ -397,7 +398,14 @@ what that excludes, such as a broker that leaves at once, a slow one finds.
 """
 
 
-RARE = frozenset({faults.crash.name, sessions.expire_session.name, sessions.auth_failure_reinitializes.name})
+RARE = frozenset(
+    {
+        faults.crash.name,
+        follower_lags.name,
+        sessions.expire_session.name,
+        sessions.auth_failure_reinitializes.name,
+    }
+)
 
 
 COMMON = frozenset({"delete_controller", "stop", "crash", "restart", "expire_session", "notice_expiry"})
@@ -431,7 +439,8 @@ ASSUMED = (
 
 UNSEEN = (
     "sessions that expired and came back between two snapshots, seen by none, also amid a request that creates logs, "
-    "and operators who removed partition.metadata between two snapshots of which neither has it"
+    "operators who removed partition.metadata between two snapshots of which neither has it, and followers that lagged "
+    "before they stopped"
 )
 
 
@@ -442,6 +451,7 @@ UNTRIED = (
     "znodes of topics, and states of partitions, that somebody writes by hand",
     "failed disks",
     "failed authentication with ZooKeeper",
+    "an inter.broker.protocol.version that changes between the snapshots, or that is not that of the release",
     "requests that arrive late or twice",
 )
 """What no search for an explanation tries."""
@@ -486,6 +496,17 @@ class Captures:
     def topics(self) -> list[Topic]:
         """The topic in every capture that has it."""
         return [c.topics[self.topic] for c in self.captures if self.topic in c.topics]
+
+    @property
+    def has_old_protocol(self) -> bool:
+        """Whether a controller that mints ids would have: one is elected between two captures, and no topic has an id.
+
+        Kafka: KafkaConfig.usesTopicId.
+        """
+        logs = (log for c in self.captures for b in c.brokers.values() if b.seen for log in b.directories.values())
+        has_ids = any(one.topic_id for c in self.captures for one in c.topics.values()) or any(d.topic_id for d in logs)
+        elected = self.captures[-1].controller_epoch > self.first.controller_epoch
+        return has_topic_ids(self.first.version) and elected and not has_ids
 
     @property
     def elects_uncleanly(self) -> bool | None:
@@ -805,6 +826,8 @@ def _created(series: Captures, scope: Scope, *, begun: bool) -> int:
 
 def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: int) -> dict[str, int]:
     """Return bounds for what the series shows, rounded up so that similar series share a compiled model."""
+    ample = _rounded(3 * (len(series.captures) - 1))  # a restart of three brokers between any two
+    grown = sum(len(one.partitions) < len(other.partitions) for one, other in pairwise(series.topics))
     return {
         **scope.bounds,
         "topics": 1,
@@ -812,14 +835,15 @@ def _bounds(series: Captures, scope: Scope, numbering: Numbering, *, created: in
         "topic_ids": max(4, len(numbering.ids) + SPARE_IDS),
         "old_creations": 1,
         "new_creations": 1,
-        "expansions": 3,
-        "new_expansions": 3,
-        "failovers": 15,
-        "restarts": 15,
+        "expansions": max(3, grown),
+        "new_expansions": max(3, grown),
+        "failovers": ample,
+        "restarts": ample,
         "repairs": 15,
         "controller_epochs": _rounded(series.captures[-1].controller_epoch - numbering.earlier_epochs),
         "leader_epochs": numbering.most,
         "notifications": 0,
+        **({OLD_PROTOCOL_BROKERS.name: len(scope.brokers)} if series.has_old_protocol else {}),
     }
 
 
@@ -845,7 +869,7 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
                 without=not_between(before, after, numbering),
                 rare=unlikely_between(before, after, numbering),
                 needs=needs(before, after, numbering),
-                doubt=_unsettled(name, capture, series.topic) or _unseen_life(series, place),
+                doubt=_unsettled(name, capture, series.topic) or _unseen_life(series, place) or _far(series, place),
             )
         before = after
 
@@ -874,10 +898,15 @@ def _open(series: Captures, place: int) -> Unsettled:
     Of the last one, ISRs and leaders are not left open: nothing shows that the controller was about to write them.
     """
     found, *later = (unsettled_of(capture, series.topic) for capture in series.captures[place : place + 2])
-    now, pairs = series.captures[place].topics.get(series.topic), pairwise(series.captures[: place + 1])
+    now, pairs = series.captures[place].topics.get(series.topic), list(pairwise(series.captures[: place + 1]))
     gone = [other.topics[series.topic] for one, other in pairs if loses_states(one, other, series.topic)]
     if now is not None and any(not is_another(one, now) for one in gone):
         found = evolve(found, is_new=False)  # what is gone does not come a moment later
+    for before, _ in pairs[-1:]:
+        was = before.topics.get(series.topic)
+        if was is not None and now is not None and not is_another(was, now):
+            kept = {(b, p) for b, p in found.without_log if before.directory(b, series.topic, p) is not None}
+            found = evolve(found, without_log=found.without_log - kept)
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 
@@ -890,6 +919,30 @@ def _unseen_life(series: Captures, place: int) -> str:
     return (
         f"{' and '.join(names)} lack topic {label}, and a log of it vanished: it was there unseen, or somebody did that"
     )
+
+
+USUAL_EVENTS = 8
+"""How many events a search assumes between two captures."""
+
+
+def _far(series: Captures, place: int) -> str:
+    """Return that more events than are tried came before a capture, as epochs show; nothing if they do not.
+
+    Each election of a controller needs an event. Of two changes of a leader, a broker that stops and starts makes one,
+    and an election of the preferred leader the other.
+    """
+    before, after = series.captures[max(place - 1, 0)], series.captures[place]
+    was, now = (one.topics.get(series.topic) for one in (before, after))
+    rises = [0]
+    if was is not None and now is not None and not is_another(was, now):
+        rises += [
+            now.states[p].leader_epoch - was.states[p].leader_epoch for p in was.states.keys() & now.states.keys()
+        ]
+    least = max(after.controller_epoch - before.controller_epoch, max(rises) * 3 // 2)
+    if least <= USUAL_EVENTS:
+        return ""
+    shown, earlier = printable(series.names[place], 200), printable(series.names[place - 1], 200)
+    return f"{shown} shows by its epochs that {least} events or more came after {earlier}: take snapshots in between"
 
 
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
@@ -940,6 +993,11 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
         yield "Each topic is explained by itself: what is assumed for one need not be what is assumed for another."
     if unused:
         yield f"Left out: {brokers_in_words(unused)}, without a replica of {numbering.name}."
+    if series.has_old_protocol:
+        yield (
+            "No topic has an id, although a controller was elected between the snapshots: the brokers are taken to "
+            "have an inter.broker.protocol.version below 2.8."
+        )
     if numbering.earlier_epochs:
         yield f"Controller epochs are counted from {numbering.earlier_epochs + 1} on."
     if start is None:
@@ -975,6 +1033,7 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
         reassign_to_list,
         *actions.SESSIONS,
         sessions.expire_session_amid_request,
+        follower_lags,
     ),
     bounds={"old_creations": 1, "expansions": 1, "failovers": 1, "restarts": 1},
     flags=FLAGS,
