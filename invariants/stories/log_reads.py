@@ -42,11 +42,11 @@ from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
 from kwalk.model.kafka.storage.down_conversion import ConvertedLog
 from kwalk.model.kafka.storage.file_reads import CleanerMap, ReadFile
 from kwalk.model.kafka.storage.lazy_index import LargestTime, LazyIndex
-from kwalk.model.kafka.storage.log_readers import ReadLog
+from kwalk.model.kafka.storage.log_readers import ReadLog, StartOffsets
 from kwalk.model.kafka.storage.log_sizes import LogSizes
 from kwalk.model.kafka.storage.log_tasks import ScheduledLog
 from kwalk.model.kafka.storage.received_batches import ReceivingLog
-from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
+from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer, NewPartition
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
 from kwalk.model.kafka.storage.tiered_log import TieredLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
@@ -92,6 +92,26 @@ LOOKUP_AMID_CHANGES = FETCH_AMID_AN_APPEND.varied(
     bounds={"offsets": 1, "old_segments": 1},
     initial=log_readers.starts_with_segments,
     source="KafkaApis.fetchOffsetsBefore; KAFKA-2236, KAFKA-4205",
+)
+STARTS_AMID_A_TRUNCATION = Scenario(
+    name="log-starts-amid-a-truncation",
+    story="Start offsets are written, while a follower's log begins again.",
+    state=StartOffsets,
+    actions=(
+        log_readers.raise_start,
+        log_readers.remove_all_segments,
+        log_readers.add_first_segment,
+        log_readers.write_starts,
+    ),
+    properties=(
+        readers.start_offsets_are_written,
+        readers.raised_start_is_written,
+        readers.log_begins_again,
+        readers.start_offset_is_written,
+    ),
+    bounds={},
+    variants={release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")},
+    source="LogManager.checkpointLogStartOffsetsInDir; KAFKA-12763, KAFKA-12875",
 )
 FETCH_FROM_A_NEW_LEADER = FETCH_AMID_AN_APPEND.varied(
     name="log-fetch-from-a-new-leader",
@@ -230,7 +250,7 @@ FORGOTTEN_PRODUCER = Scenario(
     name="log-forgotten-producer",
     story="Records of a transactional producer are deleted before its transaction ends, and it goes on.",
     state=ForgottenProducer,
-    actions=actions_of(sequence_reset),
+    actions=(sequence_reset.produce, sequence_reset.delete_records, sequence_reset.end_transaction),
     properties=(
         resets.producer_outlives_a_deletion,
         resets.batch_is_appended_in_a_transaction,
@@ -242,6 +262,26 @@ FORGOTTEN_PRODUCER = Scenario(
     bounds={},
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.")},
     source="ProducerAppendInfo.checkSequence; KAFKA-7298",
+)
+NEW_PARTITION = FORGOTTEN_PRODUCER.varied(
+    name="log-of-a-new-partition",
+    story="An idempotent producer sends several requests to a partition that is being created.",
+    state=NewPartition,
+    actions=(
+        sequence_reset.host_partition,
+        sequence_reset.send_first,
+        sequence_reset.send_second,
+        sequence_reset.handle_first,
+        sequence_reset.handle_second,
+    ),
+    properties=(
+        resets.no_batch_is_passed,
+        resets.answered_batch_was_sent,
+        resets.second_batch_was_sent,
+        resets.partition_is_hosted_by_itself,
+        resets.both_batches_are_appended,
+    ),
+    source="ProducerAppendInfo.checkSequence; KAFKA-15591",
 )
 CLEANED_FORMATS = Scenario(
     name="log-cleaned-formats",
@@ -447,6 +487,7 @@ SCENARIOS = (
     CLEANED_FORMATS,
     FETCH_AMID_AN_APPEND,
     LOOKUP_AMID_CHANGES,
+    STARTS_AMID_A_TRUNCATION,
     FETCH_FROM_A_NEW_LEADER,
     INDEX_OF_TWO_READERS,
     LARGEST_TIME_OF_TWO_READERS,
@@ -454,6 +495,7 @@ SCENARIOS = (
     ABOVE_2_GIB_COMPACTED,
     WRAPPED_SEQUENCES,
     FORGOTTEN_PRODUCER,
+    NEW_PARTITION,
     START_AFTER_A_CRASH,
     START_AMID_A_SWAP,
     START_AFTER_AN_UPGRADE,
