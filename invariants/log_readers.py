@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.log_readers import Fetch, LeaderPhase, Lookup, ReadLog, StartOffsets
-from kwalk.model.language import always, premise, reachable, step
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -108,11 +108,24 @@ def raised_start_is_written(before: StartOffsets, after: StartOffsets) -> bool:
     return after.is_written and before.is_raised and not before.is_empty and not after.has_failed
 
 
+@step(symptom="a round of a task fails for no reason", log="none")
+def round_fails_without_a_segment(before: StartOffsets, after: StartOffsets) -> bool:
+    """A round fails if a log has no segment, and the next one that does not is no failure."""
+    premise(before.has_failed != after.has_failed)
+    return before.is_raised and after.has_failed == before.is_empty == after.is_empty
+
+
 @step(symptom="a log has no segment", log="none")
 def log_begins_again(before: StartOffsets, after: StartOffsets) -> bool:
     """A log that loses its segments, or gets one, has no part in what is written."""
     premise(before.is_empty != after.is_empty)
     return before.is_written == after.is_written and before.has_failed == after.has_failed
+
+
+@when_quiescent(symptom="a log has no segment, and cannot be appended to", log="none")
+def log_has_a_segment_at_rest(starts: StartOffsets) -> bool:
+    """A log that has lost its segments gets one."""
+    return not starts.is_empty
 
 
 @reachable()

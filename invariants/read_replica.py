@@ -37,8 +37,8 @@ def consumer_reads_from_a_replica_that_lags(choice: ReadReplica) -> bool:
 
 
 @always(
-    symptom="a consumer that is not of Java begins again, or skips records, as auto.offset.reset says, after an election",
-    log="OFFSET_OUT_OF_RANGE in responses of a follower",
+    symptom="a consumer that is not of Java begins again, or skips records, as auto.offset.reset says",
+    log="OFFSET_OUT_OF_RANGE in responses to Fetch",
 )
 def misled_consumer_keeps_its_offset(consumer: MisledConsumer) -> bool:
     """A consumer is not told by a follower that its offset is out of range, which the leader has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.server.replica_lag import MAX_LAG, FollowerLag, JoiningFollower
-from kwalk.model.language import premise, reachable, step, when_quiescent
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 def leaves(before: FollowerLag, after: FollowerLag) -> bool:
@@ -167,12 +167,18 @@ def follower_that_joins_has_caught_up(before: JoiningFollower, after: JoiningFol
     return not after.lags
 
 
-@step(symptom="a record counts as committed that an ISR member lacks", log="none")
-def committed_records_are_in_the_isr(before: JoiningFollower, after: JoiningFollower) -> bool:
-    """The high watermark rises, to what the ISR has, whose members have what is committed."""
-    premise(before.high_watermark != after.high_watermark or before.in_isr != after.in_isr)
-    has_all = after.follower_end >= after.high_watermark or not after.in_isr
-    return before.high_watermark <= after.high_watermark <= after.end and has_all
+@always(symptom="a record counts as committed that an ISR member lacks, or does not that all have", log="none")
+def isr_has_what_is_committed(partition: JoiningFollower) -> bool:
+    """What both members of an ISR have is committed, and no more."""
+    premise(partition.in_isr)
+    return partition.high_watermark == partition.follower_end
+
+
+@step(symptom="a record does not count as committed any more", log="none")
+def high_watermark_rises(before: JoiningFollower, after: JoiningFollower) -> bool:
+    """The high watermark rises, not above the end of the log."""
+    premise(before.high_watermark != after.high_watermark)
+    return before.high_watermark < after.high_watermark <= after.end
 
 
 @step(symptom="a follower leaves the ISR that has all records", log="none")

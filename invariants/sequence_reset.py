@@ -77,7 +77,8 @@ def second_batch_was_sent(before: NewPartition, after: NewPartition) -> bool:
     premise(before.second is not after.second)
     is_behind = before.first is SentBatch.APPENDED
     if after.second is SentBatch.SENT:
-        return is_behind or (before.second is SentBatch.UNSENT and before.first is SentBatch.SENT)
+        is_next = is_behind or (before.second is SentBatch.UNSENT and before.first is SentBatch.SENT)
+        return is_next and before.second is not SentBatch.APPENDED
     is_refused = not before.is_created or not is_behind
     is_next = before.second is SentBatch.SENT and before.first is not SentBatch.SENT
     return is_next and (after.second is not SentBatch.REFUSED or is_refused) and after.second is not SentBatch.UNSENT
@@ -94,3 +95,9 @@ def partition_is_hosted_by_itself(before: NewPartition, after: NewPartition) -> 
 def both_batches_are_appended(partition: NewPartition) -> bool:
     """A producer has got both batches into the partition."""
     return partition.first is SentBatch.APPENDED and partition.second is SentBatch.APPENDED
+
+
+@reachable()
+def both_batches_are_on_their_way(partition: NewPartition) -> bool:
+    """A producer has sent a batch before it got an answer to the one before."""
+    return partition.first is SentBatch.SENT and partition.second is SentBatch.SENT

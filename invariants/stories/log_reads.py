@@ -106,7 +106,9 @@ STARTS_AMID_A_TRUNCATION = Scenario(
     properties=(
         readers.start_offsets_are_written,
         readers.raised_start_is_written,
+        readers.round_fails_without_a_segment,
         readers.log_begins_again,
+        readers.log_has_a_segment_at_rest,
         readers.start_offset_is_written,
     ),
     bounds={},
@@ -280,6 +282,7 @@ NEW_PARTITION = FORGOTTEN_PRODUCER.varied(
         resets.second_batch_was_sent,
         resets.partition_is_hosted_by_itself,
         resets.both_batches_are_appended,
+        resets.both_batches_are_on_their_way,
     ),
     source="ProducerAppendInfo.checkSequence; KAFKA-15591",
 )

@@ -413,7 +413,8 @@ REPLICA_JOINS_A_SMALL_ISR = Scenario(
     ),
     properties=(
         lags.follower_that_joins_has_caught_up,
-        lags.committed_records_are_in_the_isr,
+        lags.isr_has_what_is_committed,
+        lags.high_watermark_rises,
         lags.laggard_is_behind,
         lags.logs_grow_by_one,
         lags.follower_joins_again,

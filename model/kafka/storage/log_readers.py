@@ -30,6 +30,7 @@ from kwalk.model.language import Actor, Bound, action, choice, flag, number, req
 OLD_SEGMENTS = Bound("old_segments", "segments before the active one", default=0)
 
 HANDLER = Actor("request handler")
+FETCHER = Actor("replica fetcher")
 
 
 class Fetch(Enum):
@@ -202,7 +203,7 @@ def remove_all_segments(starts: StartOffsets) -> None:
     starts.is_empty = True
 
 
-@action(by=REPLICAS, description="the second log gets a segment", source="Log.truncateFullyAndStartAt: addSegment")
+@action(by=FETCHER, description="gives the second log a segment", source="Log.truncateFullyAndStartAt: addSegment")
 def add_first_segment(starts: StartOffsets) -> None:
     """It begins where the leader does."""
     require(starts.is_empty)
@@ -211,7 +212,10 @@ def add_first_segment(starts: StartOffsets) -> None:
 
 @action(by=LOG, description="writes the start offsets", source="LogManager.checkpointLogStartOffsetsInDir")
 def write_starts(starts: StartOffsets) -> None:
-    """Look for the first segment of each log. Where there is none, the round fails, for its and the next directories."""
+    """Look for the first segment of each log. Where there is none, the round ends.
+
+    Later directories are left out, too.
+    """
     require(starts.is_raised and not starts.is_written)
     starts.has_failed = starts.is_empty
     starts.is_written = not starts.is_empty
