@@ -803,6 +803,18 @@ RARE_STEP_TRIALS = (
         variant=LATEST,
         about="The same, where a batch may pass another.",
     ),
+    Trial("log-records-without-time", variant="0.10.0", about="Records without timestamps get old."),
+    Trial(
+        "log-records-without-time",
+        (
+            "young_record_with_time_is_kept",
+            "old_mixed_segment_goes",
+            "record_is_appended_now",
+            "untimed_segment_goes",
+        ),
+        variant=LATEST,
+        about="The same, beside records with timestamps.",
+    ),
     Trial("log-starts-amid-a-truncation", variant=LATEST, about="Start offsets are written."),
     Trial(
         "log-starts-amid-a-truncation",

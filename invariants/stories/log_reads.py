@@ -35,7 +35,7 @@ from kwalk.model.kafka.storage import (
     versions,
     wrapped_sequences,
 )
-from kwalk.model.kafka.storage.added_time_index import UpgradedLog
+from kwalk.model.kafka.storage.added_time_index import MixedSegment, UpgradedLog
 from kwalk.model.kafka.storage.cleaner_checkpoint import CheckedLog
 from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
@@ -443,7 +443,7 @@ ADDED_TIME_INDEXES = Scenario(
     name="log-added-time-indexes",
     story="A broker starts with a log of before 0.10.1, and stops.",
     state=UpgradedLog,
-    actions=actions_of(added_time_index),
+    actions=(added_time_index.add_time_indexes, added_time_index.stop_upgraded),
     initial=added_time_index.ends_with_the_last,
     properties=(
         added.closed_segment_has_a_small_index,
@@ -454,6 +454,27 @@ ADDED_TIME_INDEXES = Scenario(
     bounds={"upgraded": 2},
     variants={r: flags for r, flags in versions.VARIANTS.items() if r != "0.10.0"},
     source="Log.loadSegments; KAFKA-4734",
+)
+RECORDS_WITHOUT_TIME = Scenario(
+    name="log-records-without-time",
+    story="Producers of before 0.10 and later ones send to one topic, whose records get old.",
+    state=MixedSegment,
+    actions=(
+        added_time_index.send_timed,
+        added_time_index.send_untimed,
+        added_time_index.pass_time,
+        added_time_index.delete_mixed,
+    ),
+    properties=(
+        added.young_record_without_time_is_kept,
+        added.young_record_with_time_is_kept,
+        added.old_mixed_segment_goes,
+        added.record_is_appended_now,
+        added.untimed_segment_goes,
+    ),
+    bounds={"times": 3, "retention_ms": 1},
+    variants=versions.VARIANTS,
+    source="LogSegment.largestTimestamp; KIP-33, KAFKA-5155",
 )
 TIERED = Scenario(
     name="log-tiered",
@@ -479,6 +500,7 @@ SCENARIOS = (
     TIERED,
     CLEANER_CHECKPOINT,
     ADDED_TIME_INDEXES,
+    RECORDS_WITHOUT_TIME,
     CONVERTED_BATCHES,
     STOP_OF_TWO_DIRECTORIES,
     STOP_WITH_A_FULL_DISK,

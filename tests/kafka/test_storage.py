@@ -95,6 +95,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "young_record_without_time_is_kept()",
+            "log-records-without-time",
+            "3.9.0",
+            "send_timed() pass_time() send_untimed() pass_time() delete_mixed()",
+        ),
+        "0.10.0",
+    ),
+    (
+        Broken(
             "misled_consumer_keeps_its_offset()",
             "consumer-with-old-metadata",
             "3.9.0",
@@ -2397,6 +2406,7 @@ SEARCHED = (
     ("log-snapshot-after-a-move", "2.8.2"),
     ("log-grown-segment", "3.9.0"),
     ("log-of-a-new-partition", "2.3.1"),
+    ("log-records-without-time", "0.10.0"),
     ("log-starts-amid-a-truncation", "3.9.0"),
     ("consumer-with-old-metadata", "2.3.1"),
     ("replica-joins-a-small-isr", "2.8.2"),
