@@ -334,7 +334,7 @@ def produce(
     value: str,
     *,
     key: str | None = None,
-    age: float = 0.0,
+    age: float | None = 0.0,
     producer_id: int = -1,
     sequence: int = 0,
     acks: int = -1,
@@ -348,7 +348,7 @@ def produce(
         partition: The partition.
         value: The record's value.
         key: Its key; None for none.
-        age: How many seconds ago its timestamp is.
+        age: How many seconds ago its timestamp is; None for none.
         producer_id: The id of an idempotent producer; -1 for none.
         sequence: How many records that producer has sent to the partition before.
         acks: -1 for all in-sync replicas, 1 for the leader.
@@ -357,7 +357,7 @@ def produce(
     Returns:
         The probe: "ok", "error", "offset" and "ms".
     """
-    timestamp = int((time.time() - age) * 1000)
+    timestamp = -1 if age is None else int((time.time() - age) * 1000)
     own_key = None if key is None else key.encode()
     records = buffer(record_batch(value.encode(), timestamp, own_key, producer_id, sequence))
     body = string(None) + int16(acks) + int32(int(seconds * 1000))

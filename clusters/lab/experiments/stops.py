@@ -10,6 +10,7 @@ from typing import Any
 from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, new_producer_id, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.known_records import read_records
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.metadata import Api
@@ -21,6 +22,8 @@ FIRST_DELETION = 35.0
 """Seconds after which the task that deletes logs has begun: it does 30 s after the start."""
 STOPPING = re.compile(r'^"kafka-shutdown-hook"(?:.+\n)+', re.MULTILINE)
 """The stack of the thread that stops a broker."""
+FAR_BEHIND = 2000
+"""How many batches a follower lacks that gets one with each fetch."""
 NEAR, FAR = "near", "far"
 """The racks of the follower, with the consumer, and of the leader."""
 
@@ -120,6 +123,29 @@ def _asks_a_follower(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(outcome, is_reset and left and written[-1]["ok"], details)
 
 
+def _joins_from_far_behind(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the fetches of a follower until it has left the ISR, write much, and see what it has as it joins again."""
+    topic, leader, follower = this.topic, 1, 2
+    answer = lab.admin().create_topic(topic, {0: [leader, follower]}, {"min.insync.replicas": "2"})
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    wait_until(lambda: lab.are_informed(topic), 10)
+    fetches = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        first = produce(lab.brokers[leader].port, topic, 0, "first", acks=1)
+        left = wait_until(lambda: lab.states(topic)[0]["isr"] == [leader], 40)
+        for number in range(FAR_BEHIND):
+            produce(lab.brokers[leader].port, topic, 0, f"later:{number}", acks=1)
+    finally:
+        lab.rules.drop(fetches)
+    joined = wait_until(lambda: follower in lab.states(topic)[0]["isr"], 60, every=0.02)
+    directory = lab.brokers[follower].directory(f"{topic}-0")
+    has = 0 if directory is None else len(read_records(directory))
+    details = {"first": first, "left the ISR": left, "joined": joined, "records": FAR_BEHIND + 1, "follower has": has}
+    is_behind = left and joined and has < FAR_BEHIND
+    return RoundOutcome("it joins from far behind" if is_behind else "it joins with all records", is_behind, details)
+
+
 def _meets_a_new_partition(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Hold LeaderAndIsr while a producer sends its first record; let it pass, send the second one, and the first."""
     port, topic = lab.brokers[1].port, this.topic
@@ -149,6 +175,9 @@ RACKS = LabOptions(
     proxied=True,
     settings={"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"},
     own_settings={1: {"broker.rack": FAR}, 2: {"broker.rack": NEAR}},
+)
+ONE_BATCH = LabOptions(
+    brokers=2, proxied=True, settings={"replica.fetch.max.bytes": 1, "replica.fetch.response.max.bytes": 1}
 )
 EXPERIMENTS = (
     Experiment(
@@ -192,6 +221,17 @@ EXPERIMENTS = (
         releases=("2.8.2", "3.9.0"),
         is_ordered=True,
         predicted=lambda release: True,
+    ),
+    Experiment(
+        name="follower-joins-a-small-isr",
+        about="With min.insync.replicas=2 the only follower leaves the ISR, 2,000 batches are written, and it fetches.",
+        expected="Since 3.7 it joins the ISR from far behind; before, with all records.",
+        story="leader-epochs.md",
+        run=_joins_from_far_behind,
+        options=ONE_BATCH,
+        releases=("2.8.2", "3.6.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: release == "3.9.0",
     ),
     Experiment(
         name="producer-meets-a-new-partition",
