@@ -888,6 +888,25 @@ RARE_STEP_TRIALS = (
     Trial("log-damaged-message", variant=LATEST, about="A producer sends a damaged message."),
     Trial("transaction-aborted-amid-an-append", variant="2.8.2", about="A batch is late for its transaction."),
     Trial(
+        "transaction-after-a-late-commit",
+        variant=LATEST,
+        flags={"transactions_have_epochs": True},
+        about="A request to commit comes late.",
+    ),
+    Trial(
+        "transaction-after-a-late-commit",
+        (
+            "transaction_ends_by_a_request",
+            "first_transaction_is_committed_once",
+            "early_read_ends_a_transaction",
+            "late_copy_comes_once",
+            "late_copy_meets_a_transaction",
+            "late_copy_meets_none",
+        ),
+        variant=LATEST,
+        about="The same, and ends the next transaction.",
+    ),
+    Trial(
         "requests-beside-a-failed-fetch",
         variant=LATEST,
         flags={"checks_outlive_errors": True},

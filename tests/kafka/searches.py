@@ -255,6 +255,7 @@ SEARCHES = (
     "log-snapshot-after-a-move --variant 2.8.2 --keep-going",
     "log-grown-segment --variant 3.9.0 --keep-going",
     "log-of-a-new-partition --variant 2.3.1 --keep-going",
+    "transaction-after-a-late-commit --variant 3.9.0 --keep-going",
     "log-records-without-time --variant 0.10.0 --keep-going",
     "log-starts-amid-a-truncation --variant 3.9.0 --keep-going",
     "consumer-with-old-metadata --variant 2.3.1 --keep-going",

@@ -2079,6 +2079,12 @@ NEVER_FIXED = (
     ),
     Broken("follower_catches_up()", "log-copy-above-segments", "3.9.0", "lower_segments()"),
     Broken(
+        "producer_commits_what_is_read()",
+        "transaction-after-a-late-commit",
+        "3.9.0",
+        "write_next() commit_first(1) write_next() get_late_copy()",
+    ),
+    Broken(
         "grown_segment_is_cleaned()",
         "log-grown-segment",
         "3.9.0",
@@ -2406,6 +2412,7 @@ SEARCHED = (
     ("log-snapshot-after-a-move", "2.8.2"),
     ("log-grown-segment", "3.9.0"),
     ("log-of-a-new-partition", "2.3.1"),
+    ("transaction-after-a-late-commit", "3.9.0"),
     ("log-records-without-time", "0.10.0"),
     ("log-starts-amid-a-truncation", "3.9.0"),
     ("consumer-with-old-metadata", "2.3.1"),

@@ -179,6 +179,14 @@ EPOCHS_ARE_CHECKED_FIRST = version_flag(
     source="KAFKA-19690 (3.9.2): UnifiedLog.analyzeAndValidateProducerState",
     trials=(Trial("transaction-aborted-amid-an-append", ("fenced_producer_is_told_so",), variant="3.9.0"),),
 )
+TRANSACTIONS_HAVE_EPOCHS = candidate(
+    "transactions_have_epochs",
+    "KIP-890 (4.0, with transaction.version=2): the epoch of a producer rises with each transaction, so that a late "
+    "request is refused; in all releases up to then it ends the next one",
+    closes="a request to commit a transaction commits no other one",
+    source="KIP-890, KAFKA-17754 (after 3.9): TransactionCoordinator.endTransaction",
+    trials=(Trial("transaction-after-a-late-commit", ("producer_commits_what_is_read",), variant="3.9.0"),),
+)
 STOPS_CHECK_REQUESTS = version_flag(
     "stops_check_requests",
     "KAFKA-9198 (2.4.0): a broker that deletes a replica checks the requests that wait for it; before, they waited for "
