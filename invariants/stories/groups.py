@@ -673,7 +673,12 @@ CONSECUTIVE_TRANSACTIONS = Scenario(
     name="consumer-group-of-consecutive-transactions",
     story="A producer commits an offset in one transaction, and in the next one at once.",
     state=transactional_offsets.TransactionalOffsets,
-    actions=actions_of(transactional_offsets),
+    actions=(
+        transactional_offsets.commit_next,
+        transactional_offsets.append_next,
+        transactional_offsets.end_next,
+        transactional_offsets.take_over,
+    ),
     properties=(
         transactions.offset_of_an_ended_transaction_is_known,
         transactions.known_offset_was_committed,
@@ -686,6 +691,29 @@ CONSECUTIVE_TRANSACTIONS = Scenario(
     bounds={"transactions": 3},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
     source="GroupMetadata.completePendingTxnOffsetCommit; KAFKA-17507",
+)
+EXPIRATION_AMID_A_TRANSACTION = Scenario(
+    name="consumer-group-expiration-amid-a-transaction",
+    story="An old offset expires while a transaction commits a new one; the log is cleaned, and loaded again.",
+    state=transactional_offsets.ExpiringCommit,
+    actions=(
+        transactional_offsets.commit_beside_an_old_one,
+        transactional_offsets.expire_old_offset,
+        transactional_offsets.end_with_a_commit,
+        transactional_offsets.clean_offsets,
+        transactional_offsets.load_offsets,
+    ),
+    properties=(
+        transactions.committed_offset_outlives_a_cleaning,
+        transactions.transaction_is_committed_once,
+        transactions.tombstone_is_of_the_old_offset,
+        transactions.cleaning_follows_a_commit,
+        transactions.loaded_offset_is_in_the_log,
+        transactions.cleaned_offset_is_known,
+    ),
+    bounds={},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
+    source="GroupMetadata.removeExpiredOffsets, GroupMetadataManager.doLoadGroupsAndOffsets",
 )
 FIRST_OF_A_CLUSTER = Scenario(
     name="consumer-group-first-of-a-cluster",
@@ -769,6 +797,7 @@ SCENARIOS = (
     CHANGED_TIMEOUTS,
     LEFTOVER_TIMERS,
     CONSECUTIVE_TRANSACTIONS,
+    EXPIRATION_AMID_A_TRANSACTION,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,
