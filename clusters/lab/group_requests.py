@@ -206,3 +206,47 @@ class GroupRequests:
     def _ask(self, api: Api, version: int, body: bytes) -> Reader:
         with BrokerConnection(self.port, seconds=self.seconds) as connection:
             return connection.ask(api, version, body)
+
+
+class OffsetTransaction(GroupRequests):
+    """A transaction that commits offsets of groups, at the only broker.
+
+    Args:
+        port: the broker's port.
+        identity: the transactional id.
+    """
+
+    def __init__(self, port: int, identity: str) -> None:
+        super().__init__(port)
+        self.identity, self.producer = identity, b""
+
+    def begin(self, timeout_ms: int) -> str:
+        """Find the coordinator, which creates `__transaction_state`, and get a producer id; return the error."""
+        reader = self._ask(Api.FIND_COORDINATOR, 1, string(self.identity) + int8(1))
+        reader.int32()
+        code = reader.int16()
+        if not code:
+            reader = self._ask(Api.INIT_PRODUCER_ID, 0, string(self.identity) + int32(timeout_ms))
+            reader.int32()
+            code = reader.int16()
+            self.producer = int64(reader.int64()) + int16(reader.int16())
+        return error_name(code)
+
+    def add(self, group: str, topic: str, offset: int) -> str:
+        """Commit an offset of partition 0 of a topic in the transaction; return the error."""
+        reader = self._ask(Api.ADD_OFFSETS_TO_TXN, 0, string(self.identity) + self.producer + string(group))
+        reader.int32()
+        code = reader.int16()
+        if not code:
+            partitions = array([int32(0) + int64(offset) + string("")])
+            body = string(self.identity) + string(group) + self.producer + array([string(topic) + partitions])
+            reader = self._ask(Api.TXN_OFFSET_COMMIT, 0, body)
+            reader.int32()
+            (((_, code),),) = reader.array(lambda: self._partitions(reader))
+        return error_name(code)
+
+    def end(self) -> str:
+        """Commit the transaction; return the error."""
+        reader = self._ask(Api.END_TXN, 0, string(self.identity) + self.producer + int8(1))
+        reader.int32()
+        return error_name(reader.int16())
