@@ -99,7 +99,6 @@ def pass_time(segment: MixedSegment) -> None:
 @action(by=LOG, description="deletes the segment, which is old", source="LogSegment.largestTimestamp")
 def delete_mixed(segment: MixedSegment) -> None:
     """Look at the largest timestamp; where there is none, and before KIP-33, at the modification time of the file."""
-    require(segment.last_append is not None and not segment.is_deleted)
-    written = segment.last_append if segment.largest is None or not TIME_INDEX else segment.largest
-    require(segment.now - written > RETENTION_MS)
+    written = segment.largest if TIME_INDEX and segment.largest is not None else segment.last_append
+    require(not segment.is_deleted and written is not None and segment.now - written > RETENTION_MS)
     segment.is_deleted = True
