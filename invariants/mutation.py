@@ -937,6 +937,13 @@ RARE_STEP_TRIALS = (
         variant=LATEST,
         about="The same, and expires.",
     ),
+    Trial("consumer-group-commit-before-a-tombstone", variant="0.10.0", about="Offsets expire in one step."),
+    Trial(
+        "consumer-group-commit-before-a-tombstone",
+        ("expired_offset_is_chosen_once", "commit_is_appended", "old_offset_is_removed"),
+        variant=LATEST,
+        about="The same, in two steps.",
+    ),
     Trial("log-and-its-task", variant=LATEST, about="A log is deleted with its task."),
     Trial("log-received-batches", variant=LATEST, about="Batches of producers."),
     Trial("log-file-that-is-read", variant=LATEST, about="A file is read."),

@@ -7,9 +7,10 @@ from kwalk.model.kafka.groups.transactional_offsets import (
     Ending,
     ExpiringCommit,
     KnownOffset,
+    OvertakenCommit,
     TransactionalOffsets,
 )
-from kwalk.model.language import always, premise, reachable, step
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -121,3 +122,35 @@ def loaded_offset_is_in_the_log(before: ExpiringCommit, after: ExpiringCommit) -
 def cleaned_offset_is_known(group: ExpiringCommit) -> bool:
     """The offset of a transaction is known after a cleaning, which has removed an earlier tombstone."""
     return group.is_cleaned and group.is_removed and not group.is_removed_last and group.cache is KnownOffset.NEW
+
+
+@when_quiescent(
+    symptom="an offset that was committed is gone once the coordinator has moved: auto.offset.reset applies",
+    log="none: the log of __consumer_offsets has a tombstone behind the offset",
+)
+def committed_offset_is_the_last_record(group: OvertakenCommit) -> bool:
+    """At last the log has what the coordinator tells consumers, for the next one to load."""
+    return group.cache is group.last
+
+
+@step(symptom="an offset expires before its time, or twice", log="none")
+def expired_offset_is_chosen_once(before: OvertakenCommit, after: OvertakenCommit) -> bool:
+    """What is chosen is the old offset, which is in the log still; its tombstone is the last record then."""
+    premise(before.is_chosen != after.is_chosen)
+    if after.is_chosen:
+        is_old = before.cache is KnownOffset.OLD and after.cache is KnownOffset.NONE
+        return is_old and before.last is after.last is KnownOffset.OLD
+    return after.last is KnownOffset.NONE and before.cache is after.cache
+
+
+@step(symptom="a commit is answered that is not in the log", log="none")
+def commit_is_appended(before: OvertakenCommit, after: OvertakenCommit) -> bool:
+    """An offset that consumers are told is new, and in the log; a commit leaves what is chosen as it is."""
+    premise(before.cache is not after.cache and after.cache is not KnownOffset.NONE)
+    return after.cache is after.last is KnownOffset.NEW and before.is_chosen == after.is_chosen
+
+
+@reachable()
+def old_offset_is_removed(group: OvertakenCommit) -> bool:
+    """An old offset is removed, and nothing else is to be."""
+    return group.last is KnownOffset.NONE and group.cache is KnownOffset.NONE and not group.is_chosen

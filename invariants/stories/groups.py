@@ -715,6 +715,25 @@ EXPIRATION_AMID_A_TRANSACTION = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
     source="GroupMetadata.removeExpiredOffsets, GroupMetadataManager.doLoadGroupsAndOffsets",
 )
+COMMIT_BEFORE_A_TOMBSTONE = Scenario(
+    name="consumer-group-commit-before-a-tombstone",
+    story="An old offset expires, and a consumer commits before its tombstone is appended.",
+    state=transactional_offsets.OvertakenCommit,
+    actions=(
+        transactional_offsets.choose_expired,
+        transactional_offsets.append_tombstone,
+        transactional_offsets.commit_new,
+    ),
+    properties=(
+        transactions.committed_offset_is_the_last_record,
+        transactions.expired_offset_is_chosen_once,
+        transactions.commit_is_appended,
+        transactions.old_offset_is_removed,
+    ),
+    bounds={},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "0.10.2", "3.9.0")},
+    source="GroupMetadataManager.cleanupGroupMetadata; KAFKA-4399",
+)
 FIRST_OF_A_CLUSTER = Scenario(
     name="consumer-group-first-of-a-cluster",
     story="Brokers of a new cluster start one after another, as the first consumer looks for its coordinator.",
@@ -798,6 +817,7 @@ SCENARIOS = (
     LEFTOVER_TIMERS,
     CONSECUTIVE_TRANSACTIONS,
     EXPIRATION_AMID_A_TRANSACTION,
+    COMMIT_BEFORE_A_TOMBSTONE,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,

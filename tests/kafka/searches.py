@@ -264,6 +264,8 @@ SEARCHES = (
     "requests-beside-a-failed-fetch --variant 3.9.0 --keep-going",
     "transaction-aborted-amid-an-append --variant 2.8.2 --keep-going",
     "consumer-group-of-consecutive-transactions --variant 1.0 --keep-going",
+    "consumer-group-commit-before-a-tombstone --variant 0.10.0 --keep-going",
+    "consumer-group-commit-before-a-tombstone --variant 3.9.0 --keep-going",
     "consumer-group-expiration-amid-a-transaction --variant 3.9.0 --keep-going",
     "log-grown-batches --variant 3.9.0 --keep-going",
     "log-uncleanable --variant 3.9.0 --keep-going",

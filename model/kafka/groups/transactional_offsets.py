@@ -5,7 +5,8 @@ has it appended, and takes it over when the marker of the transaction is written
 the last, which may be late.
 
 While an offset is pending, an earlier one of the same partition may expire. Its tombstone comes behind the record of
-the transaction, and has the same key: the log cleaner keeps the tombstone (`ExpiringCommit`).
+the transaction, and has the same key: the log cleaner keeps the tombstone (`ExpiringCommit`). Between the choice of
+what has expired and its tombstone, a commit without a transaction may come, too (`OvertakenCommit`).
 
 What the models leave out, and why their stories lose nothing by it: partitions, each of which has an offset of its own;
 other producers, whose offsets are noted apart; transactions that are aborted, of which a log keeps nothing; and, in
@@ -16,7 +17,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.groups.versions import ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR, PENDING_OFFSETS_DO_NOT_EXPIRE
+from kwalk.model.kafka.groups.versions import (
+    CLEANUP_APPENDS_WITHOUT_LOCK,
+    ENDS_OF_TRANSACTIONS_ARE_WAITED_FOR,
+    PENDING_OFFSETS_DO_NOT_EXPIRE,
+)
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, optional, require, state
 
 TRANSACTIONS = Bound("transactions", "how many transactions the producer commits offsets in")
@@ -24,6 +29,7 @@ TRANSACTIONS = Bound("transactions", "how many transactions the producer commits
 PRODUCER = Actor("producer", system=False)
 COORDINATOR = Actor("coordinator")
 CLEANER = Actor("log cleaner")
+CONSUMER = Actor("consumer", system=False)
 CONTROLLER = Actor("controller", system=False)
 
 
@@ -184,3 +190,41 @@ def load_offsets(group: ExpiringCommit) -> None:
     is_there = group.is_committed and not (group.is_cleaned and group.is_removed_last)
     old = KnownOffset.NONE if group.is_removed else KnownOffset.OLD
     group.cache = KnownOffset.NEW if is_there else old
+
+
+@state
+class OvertakenCommit:
+    """An offset that expires as a consumer commits a new one, as a coordinator and its log have it.
+
+    The group has other offsets: it is not Dead by this one.
+
+    Attributes:
+        cache: what the coordinator tells consumers.
+        last: what the last record of the key says.
+        is_chosen: whether the old offset is to get a tombstone.
+    """
+
+    cache: KnownOffset = choice(KnownOffset)
+    last: KnownOffset = choice(KnownOffset)
+    is_chosen: bool = flag()
+
+
+@action(by=COORDINATOR, description="chooses the old offset, which is due", source="GroupMetadata.removeExpiredOffsets")
+def choose_expired(group: OvertakenCommit) -> None:
+    """It is not in memory any more. The lock of the group is given back then, since KAFKA-4399."""
+    require(group.cache is KnownOffset.OLD and not group.is_chosen)
+    group.cache, group.is_chosen = KnownOffset.NONE, True
+
+
+@action(by=COORDINATOR, description="appends the tombstone", source="GroupMetadataManager.cleanupGroupMetadata")
+def append_tombstone(group: OvertakenCommit) -> None:
+    """It does not look whether there is an offset by now."""
+    require(group.is_chosen)
+    group.last, group.is_chosen = KnownOffset.NONE, False
+
+
+@action(by=CONSUMER, description="commits an offset", source="GroupCoordinator.handleCommitOffsets")
+def commit_new(group: OvertakenCommit) -> None:
+    """Append it, and tell it from then on; the lock of the group is needed."""
+    require(not group.is_chosen or bool(CLEANUP_APPENDS_WITHOUT_LOCK))
+    group.cache = group.last = KnownOffset.NEW
