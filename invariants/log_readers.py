@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.log_readers import Fetch, LeaderPhase, Lookup, ReadLog
-from kwalk.model.language import always, premise, reachable, step
+from kwalk.model.kafka.storage.log_readers import Fetch, LeaderPhase, Lookup, ReadLog, StartOffsets
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -88,3 +88,47 @@ def segment_is_removed_amid_a_lookup(log: ReadLog) -> bool:
 def replica_leads(log: ReadLog) -> bool:
     """A replica leads, and a fetch was answered."""
     return log.leadership is LeaderPhase.LEADS and log.fetch is Fetch.ANSWERED
+
+
+@always(
+    symptom="deleted records are there again after a crash: no start offset was written, as another log began again",
+    log="Uncaught exception in scheduled task 'kafka-log-start-offset-checkpoint'",
+)
+def start_offsets_are_written(starts: StartOffsets) -> bool:
+    """The task that writes start offsets does so, whatever happens to one of the logs."""
+    return not starts.has_failed
+
+
+@step(symptom="a log starts after a crash where it did not", log="none")
+def raised_start_is_written(before: StartOffsets, after: StartOffsets) -> bool:
+    """A start offset is written that was raised, and stays; it is written while all logs have a segment."""
+    premise(before.is_written != after.is_written or before.is_raised != after.is_raised)
+    if before.is_raised != after.is_raised:
+        return after.is_raised and before.is_written == after.is_written
+    return after.is_written and before.is_raised and not before.is_empty and not after.has_failed
+
+
+@step(symptom="a round of a task fails for no reason", log="none")
+def round_fails_without_a_segment(before: StartOffsets, after: StartOffsets) -> bool:
+    """A round fails if a log has no segment, and the next one that does not is no failure."""
+    premise(before.has_failed != after.has_failed)
+    return before.is_raised and after.has_failed == before.is_empty == after.is_empty
+
+
+@step(symptom="a log has no segment", log="none")
+def log_begins_again(before: StartOffsets, after: StartOffsets) -> bool:
+    """A log that loses its segments, or gets one, has no part in what is written."""
+    premise(before.is_empty != after.is_empty)
+    return before.is_written == after.is_written and before.has_failed == after.has_failed
+
+
+@when_quiescent(symptom="a log has no segment, and cannot be appended to", log="none")
+def log_has_a_segment_at_rest(starts: StartOffsets) -> bool:
+    """A log that has lost its segments gets one."""
+    return not starts.is_empty
+
+
+@reachable()
+def start_offset_is_written(starts: StartOffsets) -> bool:
+    """A start offset is written, as all logs have segments."""
+    return starts.is_written

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.replica_lag import MAX_LAG, FollowerLag
-from kwalk.model.language import premise, reachable, step, when_quiescent
+from kwalk.model.kafka.server.replica_lag import MAX_LAG, FollowerLag, JoiningFollower
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 def leaves(before: FollowerLag, after: FollowerLag) -> bool:
@@ -155,3 +155,50 @@ def oversized_batch_is_copied(lag: FollowerLag) -> bool:
 def follower_leaves_beside_a_foreign_member(lag: FollowerLag) -> bool:
     """A follower has left the ISR, while that of another partition has a foreign member."""
     return not lag.in_isr and lag.has_foreign_member
+
+
+@step(
+    symptom="an ISR of min.insync.replicas grows and shrinks all the time; acks=all waits for a follower far behind",
+    log="none: the leader logs that the ISR shrinks and expands",
+)
+def follower_that_joins_has_caught_up(before: JoiningFollower, after: JoiningFollower) -> bool:
+    """A follower that joins the ISR is not one that the leader is to take out."""
+    premise(after.in_isr and not before.in_isr)
+    return not after.lags
+
+
+@always(symptom="a record counts as committed that an ISR member lacks, or does not that all have", log="none")
+def isr_has_what_is_committed(partition: JoiningFollower) -> bool:
+    """What both members of an ISR have is committed, and no more."""
+    premise(partition.in_isr)
+    return partition.high_watermark == partition.follower_end
+
+
+@step(symptom="a record does not count as committed any more", log="none")
+def high_watermark_rises(before: JoiningFollower, after: JoiningFollower) -> bool:
+    """The high watermark rises, not above the end of the log."""
+    premise(before.high_watermark != after.high_watermark)
+    return before.high_watermark < after.high_watermark <= after.end
+
+
+@step(symptom="a follower leaves the ISR that has all records", log="none")
+def laggard_is_behind(before: JoiningFollower, after: JoiningFollower) -> bool:
+    """A follower leaves that lags; it lags from when it is behind until it has caught up."""
+    premise(before.lags != after.lags or (before.in_isr and not after.in_isr))
+    if before.lags == after.lags:
+        return after.lags
+    return after.lags == (after.follower_end < after.end) and before.in_isr == after.in_isr
+
+
+@step(symptom="a follower has records that its leader has not", log="none")
+def logs_grow_by_one(before: JoiningFollower, after: JoiningFollower) -> bool:
+    """A record is produced, or copied, and changes no ISR."""
+    premise(before.end != after.end or before.follower_end != after.follower_end)
+    is_one = after.end - before.end + after.follower_end - before.follower_end == 1
+    return is_one and after.follower_end <= after.end and before.in_isr == after.in_isr
+
+
+@reachable()
+def follower_joins_again(partition: JoiningFollower) -> bool:
+    """A follower is in the ISR with a record that was committed without it, or lags in it."""
+    return partition.in_isr and partition.follower_end > 0 and partition.high_watermark > 0

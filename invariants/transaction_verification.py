@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.transaction_verification import FencedTransaction, LastBatch, VerifiedAppend
+from kwalk.model.kafka.server.transaction_verification import (
+    FencedTransaction,
+    LastBatch,
+    NextTransaction,
+    VerifiedAppend,
+)
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -84,3 +89,56 @@ def batch_is_appended_in_time(producer: FencedTransaction) -> bool:
 def late_batch_is_refused(producer: FencedTransaction) -> bool:
     """A batch is refused whose transaction was aborted."""
     return producer.batch in (LastBatch.FENCED, LastBatch.FATAL)
+
+
+@always(
+    symptom="consumers with read_committed get a part of a transaction, whose producer then gets INVALID_TXN_STATE",
+    log="none: the coordinator commits the transaction as it is asked to",
+)
+def producer_commits_what_is_read(producer: NextTransaction) -> bool:
+    """Records of a transaction are read once its producer has committed it."""
+    return not producer.is_read_early
+
+
+@step(symptom="a transaction is open that has ended, or the other way round", log="none")
+def transaction_ends_by_a_request(before: NextTransaction, after: NextTransaction) -> bool:
+    """A transaction that ends was committed by its producer, or aborted, or a late request has ended it."""
+    premise(before.is_open != after.is_open)
+    if after.is_open:
+        return before.is_second == after.is_second and before.has_late_copy == after.has_late_copy
+    is_late = before.has_late_copy and not after.has_late_copy and after.is_read_early
+    is_abort = before.has_late_copy == after.has_late_copy and before.is_read_early == after.is_read_early
+    return before.is_second != after.is_second or is_late or is_abort
+
+
+@step(symptom="a transaction is committed that has no records", log="none")
+def first_transaction_is_committed_once(before: NextTransaction, after: NextTransaction) -> bool:
+    """The first transaction is committed while it is open, once; a copy of the request is late by that only."""
+    premise(before.is_second != after.is_second or before.has_late_copy < after.has_late_copy)
+    return before.is_open and after.is_second and not before.is_second and not after.is_open
+
+
+@step(symptom="records are read of a transaction that goes on", log="none")
+def early_read_ends_a_transaction(before: NextTransaction, after: NextTransaction) -> bool:
+    """Records that are read early are of a transaction that was open, and is no more."""
+    premise(before.is_read_early != after.is_read_early)
+    return before.is_open and not after.is_open
+
+
+@step(symptom="a late request is handled again and again", log="none")
+def late_copy_comes_once(before: NextTransaction, after: NextTransaction) -> bool:
+    """A late copy comes in the second transaction, and may have been of one that is not open."""
+    premise(before.has_late_copy and not after.has_late_copy)
+    return before.is_second and after.is_second and (after.is_read_early or before.is_open == after.is_open)
+
+
+@reachable()
+def late_copy_meets_a_transaction(producer: NextTransaction) -> bool:
+    """The next transaction is open while a request of the one before is late."""
+    return producer.is_open and producer.has_late_copy
+
+
+@reachable()
+def late_copy_meets_none(producer: NextTransaction) -> bool:
+    """A late request has come, and the next transaction goes on."""
+    return producer.is_open and producer.is_second and not producer.has_late_copy

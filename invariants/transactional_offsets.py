@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.groups.transactional_offsets import CommitProgress, Ending, TransactionalOffsets
-from kwalk.model.language import always, premise, reachable, step
+from kwalk.model.kafka.groups.transactional_offsets import (
+    CommitProgress,
+    Ending,
+    ExpiringCommit,
+    KnownOffset,
+    OvertakenCommit,
+    TransactionalOffsets,
+)
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 
 @always(
@@ -66,3 +73,84 @@ def appended_offset_is_noted(group: TransactionalOffsets) -> bool:
 def offset_is_appended_after_an_end(group: TransactionalOffsets) -> bool:
     """The offset of a second transaction is appended, and none is to be taken over."""
     return group.sent > 1 and group.commit is CommitProgress.APPENDED and group.ending is Ending.NONE
+
+
+@always(
+    symptom="the offset that a transaction committed is gone once the coordinator has moved: auto.offset.reset applies",
+    log="none: the log of __consumer_offsets has a tombstone in place of the offset",
+)
+def committed_offset_outlives_a_cleaning(group: ExpiringCommit) -> bool:
+    """Once a transaction is committed, consumers are told its offset."""
+    premise(group.is_committed)
+    return group.cache is KnownOffset.NEW
+
+
+@step(symptom="an offset is committed that is not in the log", log="none")
+def transaction_is_committed_once(before: ExpiringCommit, after: ExpiringCommit) -> bool:
+    """A transaction is open, and then committed; the log has the same tombstones."""
+    premise(before.is_pending != after.is_pending or before.is_committed != after.is_committed)
+    is_same = before.is_removed == after.is_removed and before.is_removed_last == after.is_removed_last
+    if after.is_pending:
+        return is_same and not before.is_committed and not after.is_committed and before.cache is after.cache
+    return is_same and before.is_pending and after.is_committed and after.cache is KnownOffset.NEW
+
+
+@step(symptom="an offset expires before its time, or twice", log="none")
+def tombstone_is_of_the_old_offset(before: ExpiringCommit, after: ExpiringCommit) -> bool:
+    """The old offset expires once; the tombstone is behind the record of a transaction that is open."""
+    premise(before.is_removed != after.is_removed or before.is_removed_last != after.is_removed_last)
+    is_old = before.cache is KnownOffset.OLD and after.cache is KnownOffset.NONE
+    return is_old and after.is_removed and after.is_removed_last == before.is_pending
+
+
+@step(symptom="an open transaction is cleaned away", log="none")
+def cleaning_follows_a_commit(before: ExpiringCommit, after: ExpiringCommit) -> bool:
+    """The log is cleaned once the transaction has ended, and no consumer is told another offset by that."""
+    premise(before.is_cleaned != after.is_cleaned)
+    return before.is_committed and after.is_cleaned and before.cache is after.cache
+
+
+@step(symptom="a coordinator that loads a group has an offset that its log has not", log="none")
+def loaded_offset_is_in_the_log(before: ExpiringCommit, after: ExpiringCommit) -> bool:
+    """Without a commit, or a removal, a coordinator has what it had, or what is behind a tombstone."""
+    premise(before.cache is not after.cache and before.is_removed == after.is_removed)
+    premise(before.is_committed == after.is_committed)
+    return after.cache is KnownOffset.NONE and after.is_cleaned and after.is_removed_last
+
+
+@reachable()
+def cleaned_offset_is_known(group: ExpiringCommit) -> bool:
+    """The offset of a transaction is known after a cleaning, which has removed an earlier tombstone."""
+    return group.is_cleaned and group.is_removed and not group.is_removed_last and group.cache is KnownOffset.NEW
+
+
+@when_quiescent(
+    symptom="an offset that was committed is gone once the coordinator has moved: auto.offset.reset applies",
+    log="none: the log of __consumer_offsets has a tombstone behind the offset",
+)
+def committed_offset_is_the_last_record(group: OvertakenCommit) -> bool:
+    """At last the log has what the coordinator tells consumers, for the next one to load."""
+    return group.cache is group.last
+
+
+@step(symptom="an offset expires before its time, or twice", log="none")
+def expired_offset_is_chosen_once(before: OvertakenCommit, after: OvertakenCommit) -> bool:
+    """What is chosen is the old offset, which is in the log still; its tombstone is the last record then."""
+    premise(before.is_chosen != after.is_chosen)
+    if after.is_chosen:
+        is_old = before.cache is KnownOffset.OLD and after.cache is KnownOffset.NONE
+        return is_old and before.last is after.last is KnownOffset.OLD
+    return after.last is KnownOffset.NONE and before.cache is after.cache
+
+
+@step(symptom="a commit is answered that is not in the log", log="none")
+def commit_is_appended(before: OvertakenCommit, after: OvertakenCommit) -> bool:
+    """An offset that consumers are told is new, and in the log; a commit leaves what is chosen as it is."""
+    premise(before.cache is not after.cache and after.cache is not KnownOffset.NONE)
+    return after.cache is after.last is KnownOffset.NEW and before.is_chosen == after.is_chosen
+
+
+@reachable()
+def old_offset_is_removed(group: OvertakenCommit) -> bool:
+    """An old offset is removed, and nothing else is to be."""
+    return group.last is KnownOffset.NONE and group.cache is KnownOffset.NONE and not group.is_chosen

@@ -60,6 +60,7 @@ ERRORS = {
     39: "INVALID_REPLICA_ASSIGNMENT",
     41: "NOT_CONTROLLER",
     42: "INVALID_REQUEST",
+    45: "OUT_OF_ORDER_SEQUENCE_NUMBER",
     56: "KAFKA_STORAGE_ERROR",
     60: "REASSIGNMENT_IN_PROGRESS",
     68: "NON_EMPTY_GROUP",
@@ -278,18 +279,20 @@ def crc32c(content: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def record_batch(value: bytes, milliseconds: int, key: bytes | None = None, producer_id: int = -1) -> bytes:
+def record_batch(
+    value: bytes, milliseconds: int, key: bytes | None = None, producer_id: int = -1, sequence: int = 0
+) -> bytes:
     """Return a batch with one record, without headers (org.apache.kafka.common.record.DefaultRecordBatch).
 
-    That of a producer with an id is its first one: epoch and sequence are 0.
+    That of a producer with an id has epoch 0, and this sequence number.
     """
     fields = int8(0) + signed_varint(0) + signed_varint(0)
     fields += signed_varint(-1) if key is None else signed_varint(len(key)) + key
     fields += signed_varint(len(value)) + value + signed_varint(0)
     record = signed_varint(len(fields)) + fields
     checked = int16(0) + int32(0) + int64(milliseconds) + int64(milliseconds)
-    first = -1 if producer_id < 0 else 0
-    checked += int64(producer_id) + int16(first) + int32(first) + int32(1) + record
+    epoch, number = (-1, -1) if producer_id < 0 else (0, sequence)
+    checked += int64(producer_id) + int16(epoch) + int32(number) + int32(1) + record
     rest = int32(-1) + int8(2) + struct.pack(">I", crc32c(checked)) + checked
     return int64(0) + int32(len(rest)) + rest
 
@@ -331,8 +334,9 @@ def produce(
     value: str,
     *,
     key: str | None = None,
-    age: float = 0.0,
+    age: float | None = 0.0,
     producer_id: int = -1,
+    sequence: int = 0,
     acks: int = -1,
     seconds: float = 6.0,
 ) -> Probe:
@@ -344,16 +348,18 @@ def produce(
         partition: The partition.
         value: The record's value.
         key: Its key; None for none.
-        age: How many seconds ago its timestamp is.
-        producer_id: The id of an idempotent producer, whose first record it is; -1 for none.
+        age: How many seconds ago its timestamp is; None for none.
+        producer_id: The id of an idempotent producer; -1 for none.
+        sequence: How many records that producer has sent to the partition before.
         acks: -1 for all in-sync replicas, 1 for the leader.
         seconds: How long the broker may wait for them.
 
     Returns:
         The probe: "ok", "error", "offset" and "ms".
     """
-    timestamp = int((time.time() - age) * 1000)
-    records = buffer(record_batch(value.encode(), timestamp, None if key is None else key.encode(), producer_id))
+    timestamp = -1 if age is None else int((time.time() - age) * 1000)
+    own_key = None if key is None else key.encode()
+    records = buffer(record_batch(value.encode(), timestamp, own_key, producer_id, sequence))
     body = string(None) + int16(acks) + int32(int(seconds * 1000))
     body += array([string(topic) + array([int32(partition) + records])])
     return _probe(lambda: _produce(port, body, seconds))

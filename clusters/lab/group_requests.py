@@ -8,7 +8,7 @@ Source: the messages in org.apache.kafka.common.message; kafka/coordinator/group
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import evolve, frozen
 
@@ -121,8 +121,18 @@ class GroupRequests:
         self, member: GroupMember, topic: str, offsets: Mapping[int, int], texts: Mapping[int, str]
     ) -> dict[int, str]:
         """Commit offsets by partition, some with a text as metadata, in one request; return the errors by partition."""
+        body = self.commit_body(member, topic, offsets, texts)
+        return self.commit_errors(self._ask(Api.OFFSET_COMMIT, 7, body))
+
+    def commit_body(
+        self, member: GroupMember, topic: str, offsets: Mapping[int, int], texts: Mapping[int, str]
+    ) -> bytes:
+        """Return an OffsetCommit request."""
         partitions = array(int32(p) + int64(at) + int32(-1) + string(texts.get(p, "")) for p, at in offsets.items())
-        reader = self._ask(Api.OFFSET_COMMIT, 7, self._member(member) + array([string(topic) + partitions]))
+        return self._member(member) + array([string(topic) + partitions])
+
+    def commit_errors(self, reader: Reader) -> dict[int, str]:
+        """Return the errors in the answer to OffsetCommit, by partition."""
         reader.int32()
         (codes,) = reader.array(lambda: self._partitions(reader))
         return {number: error_name(code) for number, code in codes}
@@ -156,20 +166,25 @@ class GroupRequests:
 
     def committed(self, group: str, topic: str) -> tuple[str, int]:
         """Return the error of OffsetFetch, and the offset that is committed for partition 0 of a topic; -1 for none."""
-        reader = self._ask(Api.OFFSET_FETCH, 5, string(group) + array([string(topic) + array([int32(0)])]))
+        error, offsets = self.committed_each(group, topic, [0])
+        return error, offsets.get(0, -1)
+
+    def committed_each(self, group: str, topic: str, numbers: Iterable[int]) -> tuple[str, dict[int, int]]:
+        """Return an error of OffsetFetch, and the offsets that are committed by partition of a topic; -1 for none."""
+        reader = self._ask(Api.OFFSET_FETCH, 5, string(group) + array([string(topic) + array(map(int32, numbers))]))
         reader.int32()
 
-        def partition() -> tuple[int, int]:
-            reader.int32()
-            offset = reader.int64()
+        def partition() -> tuple[int, int, int]:
+            number, offset = reader.int32(), reader.int64()
             reader.int32()
             reader.string()
-            return offset, reader.int16()
+            return number, offset, reader.int16()
 
-        found = reader.array(lambda: (reader.string(), reader.array(partition))[1])
-        code = reader.int16()
-        offset, of_partition = found[0][0] if found else (-1, 0)
-        return error_name(code or of_partition), offset
+        found = [
+            each for named in reader.array(lambda: (reader.string(), reader.array(partition))[1]) for each in named
+        ]
+        codes = [reader.int16(), *(code for _, _, code in found)]
+        return error_name(next(filter(None, codes), 0)), {number: offset for number, offset, _ in found}
 
     def state(self, group: str) -> str:
         """Return the state of a group that DescribeGroups shows, or the error."""
@@ -206,3 +221,47 @@ class GroupRequests:
     def _ask(self, api: Api, version: int, body: bytes) -> Reader:
         with BrokerConnection(self.port, seconds=self.seconds) as connection:
             return connection.ask(api, version, body)
+
+
+class OffsetTransaction(GroupRequests):
+    """A transaction that commits offsets of groups, at the only broker.
+
+    Args:
+        port: the broker's port.
+        identity: the transactional id.
+    """
+
+    def __init__(self, port: int, identity: str) -> None:
+        super().__init__(port)
+        self.identity, self.producer = identity, b""
+
+    def begin(self, timeout_ms: int) -> str:
+        """Find the coordinator, which creates `__transaction_state`, and get a producer id; return the error."""
+        reader = self._ask(Api.FIND_COORDINATOR, 1, string(self.identity) + int8(1))
+        reader.int32()
+        code = reader.int16()
+        if not code:
+            reader = self._ask(Api.INIT_PRODUCER_ID, 0, string(self.identity) + int32(timeout_ms))
+            reader.int32()
+            code = reader.int16()
+            self.producer = int64(reader.int64()) + int16(reader.int16())
+        return error_name(code)
+
+    def add(self, group: str, topic: str, offset: int) -> str:
+        """Commit an offset of partition 0 of a topic in the transaction; return the error."""
+        reader = self._ask(Api.ADD_OFFSETS_TO_TXN, 0, string(self.identity) + self.producer + string(group))
+        reader.int32()
+        code = reader.int16()
+        if not code:
+            partitions = array([int32(0) + int64(offset) + string("")])
+            body = string(self.identity) + string(group) + self.producer + array([string(topic) + partitions])
+            reader = self._ask(Api.TXN_OFFSET_COMMIT, 0, body)
+            reader.int32()
+            (((_, code),),) = reader.array(lambda: self._partitions(reader))
+        return error_name(code)
+
+    def end(self) -> str:
+        """Commit the transaction; return the error."""
+        reader = self._ask(Api.END_TXN, 0, string(self.identity) + self.producer + int8(1))
+        reader.int32()
+        return error_name(reader.int16())

@@ -44,7 +44,7 @@ from kwalk.model.kafka.server.quota_locks import QuotaLocks
 from kwalk.model.kafka.server.server_start import StartingServer
 from kwalk.model.kafka.server.session_cache import SessionCache
 from kwalk.model.kafka.server.topic_requests import RequestedTopic
-from kwalk.model.kafka.server.transaction_verification import FencedTransaction, VerifiedAppend
+from kwalk.model.kafka.server.transaction_verification import FencedTransaction, NextTransaction, VerifiedAppend
 from kwalk.model.kafka.server.watched_fetch import WatchedFetch
 from kwalk.model.kafka.server.written_by_tools import ToolsAndController
 from kwalk.model.language import Scenario, actions_of
@@ -357,6 +357,28 @@ TRANSACTION_ABORTED_AMID_AN_APPEND = Scenario(
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.7.0", "3.9.0")},
     source="UnifiedLog.analyzeAndValidateProducerState; KAFKA-19690",
 )
+TRANSACTION_AFTER_A_LATE_COMMIT = Scenario(
+    name="transaction-after-a-late-commit",
+    story="A request to commit a transaction was sent twice; one of both comes in the next transaction.",
+    state=NextTransaction,
+    actions=(
+        transaction_verification.write_next,
+        transaction_verification.commit_first,
+        transaction_verification.get_late_copy,
+        transaction_verification.abort_next,
+    ),
+    properties=(
+        verifications.producer_commits_what_is_read,
+        verifications.transaction_ends_by_a_request,
+        verifications.first_transaction_is_committed_once,
+        verifications.early_read_ends_a_transaction,
+        verifications.late_copy_comes_once,
+        verifications.late_copy_meets_a_transaction,
+        verifications.late_copy_meets_none,
+    ),
+    variants={release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")},
+    source="TransactionCoordinator.endTransaction; KAFKA-17754, KIP-890",
+)
 FETCH_TO_DEBUG = Scenario(
     name="fetch-to-debug-a-replica",
     story="A tool fetches from a replica that does not lead, which is taken away.",
@@ -389,5 +411,6 @@ SCENARIOS = (
     REASSIGNMENTS_ADDED,
     TRANSACTIONS_AMID_AN_UPGRADE,
     TRANSACTION_ABORTED_AMID_AN_APPEND,
+    TRANSACTION_AFTER_A_LATE_COMMIT,
     FETCH_TO_DEBUG,
 )

@@ -673,7 +673,12 @@ CONSECUTIVE_TRANSACTIONS = Scenario(
     name="consumer-group-of-consecutive-transactions",
     story="A producer commits an offset in one transaction, and in the next one at once.",
     state=transactional_offsets.TransactionalOffsets,
-    actions=actions_of(transactional_offsets),
+    actions=(
+        transactional_offsets.commit_next,
+        transactional_offsets.append_next,
+        transactional_offsets.end_next,
+        transactional_offsets.take_over,
+    ),
     properties=(
         transactions.offset_of_an_ended_transaction_is_known,
         transactions.known_offset_was_committed,
@@ -686,6 +691,48 @@ CONSECUTIVE_TRANSACTIONS = Scenario(
     bounds={"transactions": 3},
     variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
     source="GroupMetadata.completePendingTxnOffsetCommit; KAFKA-17507",
+)
+EXPIRATION_AMID_A_TRANSACTION = Scenario(
+    name="consumer-group-expiration-amid-a-transaction",
+    story="An old offset expires while a transaction commits a new one; the log is cleaned, and loaded again.",
+    state=transactional_offsets.ExpiringCommit,
+    actions=(
+        transactional_offsets.commit_beside_an_old_one,
+        transactional_offsets.expire_old_offset,
+        transactional_offsets.end_with_a_commit,
+        transactional_offsets.clean_offsets,
+        transactional_offsets.load_offsets,
+    ),
+    properties=(
+        transactions.committed_offset_outlives_a_cleaning,
+        transactions.transaction_is_committed_once,
+        transactions.tombstone_is_of_the_old_offset,
+        transactions.cleaning_follows_a_commit,
+        transactions.loaded_offset_is_in_the_log,
+        transactions.cleaned_offset_is_known,
+    ),
+    bounds={},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "1.0", "2.0", "3.9.0")},
+    source="GroupMetadata.removeExpiredOffsets, GroupMetadataManager.doLoadGroupsAndOffsets",
+)
+COMMIT_BEFORE_A_TOMBSTONE = Scenario(
+    name="consumer-group-commit-before-a-tombstone",
+    story="An old offset expires, and a consumer commits before its tombstone is appended.",
+    state=transactional_offsets.OvertakenCommit,
+    actions=(
+        transactional_offsets.choose_expired,
+        transactional_offsets.append_tombstone,
+        transactional_offsets.commit_new,
+    ),
+    properties=(
+        transactions.committed_offset_is_the_last_record,
+        transactions.expired_offset_is_chosen_once,
+        transactions.commit_is_appended,
+        transactions.old_offset_is_removed,
+    ),
+    bounds={},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "0.10.0", "0.10.2", "3.9.0")},
+    source="GroupMetadataManager.cleanupGroupMetadata; KAFKA-4399",
 )
 FIRST_OF_A_CLUSTER = Scenario(
     name="consumer-group-first-of-a-cluster",
@@ -769,6 +816,8 @@ SCENARIOS = (
     CHANGED_TIMEOUTS,
     LEFTOVER_TIMERS,
     CONSECUTIVE_TRANSACTIONS,
+    EXPIRATION_AMID_A_TRANSACTION,
+    COMMIT_BEFORE_A_TOMBSTONE,
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,

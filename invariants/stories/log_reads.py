@@ -35,18 +35,18 @@ from kwalk.model.kafka.storage import (
     versions,
     wrapped_sequences,
 )
-from kwalk.model.kafka.storage.added_time_index import UpgradedLog
+from kwalk.model.kafka.storage.added_time_index import MixedSegment, UpgradedLog
 from kwalk.model.kafka.storage.cleaner_checkpoint import CheckedLog
 from kwalk.model.kafka.storage.cleaner_formats import FormattedSet
 from kwalk.model.kafka.storage.directories_stop import StoppingDirectories
 from kwalk.model.kafka.storage.down_conversion import ConvertedLog
 from kwalk.model.kafka.storage.file_reads import CleanerMap, ReadFile
 from kwalk.model.kafka.storage.lazy_index import LargestTime, LazyIndex
-from kwalk.model.kafka.storage.log_readers import ReadLog
+from kwalk.model.kafka.storage.log_readers import ReadLog, StartOffsets
 from kwalk.model.kafka.storage.log_sizes import LogSizes
 from kwalk.model.kafka.storage.log_tasks import ScheduledLog
 from kwalk.model.kafka.storage.received_batches import ReceivingLog
-from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer
+from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer, NewPartition
 from kwalk.model.kafka.storage.start_reads import SegmentedLog
 from kwalk.model.kafka.storage.tiered_log import TieredLog
 from kwalk.model.kafka.storage.wrapped_sequences import SequencedLog
@@ -92,6 +92,28 @@ LOOKUP_AMID_CHANGES = FETCH_AMID_AN_APPEND.varied(
     bounds={"offsets": 1, "old_segments": 1},
     initial=log_readers.starts_with_segments,
     source="KafkaApis.fetchOffsetsBefore; KAFKA-2236, KAFKA-4205",
+)
+STARTS_AMID_A_TRUNCATION = Scenario(
+    name="log-starts-amid-a-truncation",
+    story="Start offsets are written, while a follower's log begins again.",
+    state=StartOffsets,
+    actions=(
+        log_readers.raise_start,
+        log_readers.remove_all_segments,
+        log_readers.add_first_segment,
+        log_readers.write_starts,
+    ),
+    properties=(
+        readers.start_offsets_are_written,
+        readers.raised_start_is_written,
+        readers.round_fails_without_a_segment,
+        readers.log_begins_again,
+        readers.log_has_a_segment_at_rest,
+        readers.start_offset_is_written,
+    ),
+    bounds={},
+    variants={release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")},
+    source="LogManager.checkpointLogStartOffsetsInDir; KAFKA-12763, KAFKA-12875",
 )
 FETCH_FROM_A_NEW_LEADER = FETCH_AMID_AN_APPEND.varied(
     name="log-fetch-from-a-new-leader",
@@ -230,7 +252,7 @@ FORGOTTEN_PRODUCER = Scenario(
     name="log-forgotten-producer",
     story="Records of a transactional producer are deleted before its transaction ends, and it goes on.",
     state=ForgottenProducer,
-    actions=actions_of(sequence_reset),
+    actions=(sequence_reset.produce, sequence_reset.delete_records, sequence_reset.end_transaction),
     properties=(
         resets.producer_outlives_a_deletion,
         resets.batch_is_appended_in_a_transaction,
@@ -242,6 +264,27 @@ FORGOTTEN_PRODUCER = Scenario(
     bounds={},
     variants={r: flags for r, flags in versions.VARIANTS.items() if not r.startswith("0.")},
     source="ProducerAppendInfo.checkSequence; KAFKA-7298",
+)
+NEW_PARTITION = FORGOTTEN_PRODUCER.varied(
+    name="log-of-a-new-partition",
+    story="An idempotent producer sends several requests to a partition that is being created.",
+    state=NewPartition,
+    actions=(
+        sequence_reset.host_partition,
+        sequence_reset.send_first,
+        sequence_reset.send_second,
+        sequence_reset.handle_first,
+        sequence_reset.handle_second,
+    ),
+    properties=(
+        resets.no_batch_is_passed,
+        resets.answered_batch_was_sent,
+        resets.second_batch_was_sent,
+        resets.partition_is_hosted_by_itself,
+        resets.both_batches_are_appended,
+        resets.both_batches_are_on_their_way,
+    ),
+    source="ProducerAppendInfo.checkSequence; KAFKA-15591",
 )
 CLEANED_FORMATS = Scenario(
     name="log-cleaned-formats",
@@ -400,7 +443,7 @@ ADDED_TIME_INDEXES = Scenario(
     name="log-added-time-indexes",
     story="A broker starts with a log of before 0.10.1, and stops.",
     state=UpgradedLog,
-    actions=actions_of(added_time_index),
+    actions=(added_time_index.add_time_indexes, added_time_index.stop_upgraded),
     initial=added_time_index.ends_with_the_last,
     properties=(
         added.closed_segment_has_a_small_index,
@@ -411,6 +454,27 @@ ADDED_TIME_INDEXES = Scenario(
     bounds={"upgraded": 2},
     variants={r: flags for r, flags in versions.VARIANTS.items() if r != "0.10.0"},
     source="Log.loadSegments; KAFKA-4734",
+)
+RECORDS_WITHOUT_TIME = Scenario(
+    name="log-records-without-time",
+    story="Producers of before 0.10 and later ones send to one topic, whose records get old.",
+    state=MixedSegment,
+    actions=(
+        added_time_index.send_timed,
+        added_time_index.send_untimed,
+        added_time_index.pass_time,
+        added_time_index.delete_mixed,
+    ),
+    properties=(
+        added.young_record_without_time_is_kept,
+        added.young_record_with_time_is_kept,
+        added.old_mixed_segment_goes,
+        added.record_is_appended_now,
+        added.untimed_segment_goes,
+    ),
+    bounds={"times": 3, "retention_ms": 1},
+    variants=versions.VARIANTS,
+    source="LogSegment.largestTimestamp; KIP-33, KAFKA-5155",
 )
 TIERED = Scenario(
     name="log-tiered",
@@ -436,6 +500,7 @@ SCENARIOS = (
     TIERED,
     CLEANER_CHECKPOINT,
     ADDED_TIME_INDEXES,
+    RECORDS_WITHOUT_TIME,
     CONVERTED_BATCHES,
     STOP_OF_TWO_DIRECTORIES,
     STOP_WITH_A_FULL_DISK,
@@ -447,6 +512,7 @@ SCENARIOS = (
     CLEANED_FORMATS,
     FETCH_AMID_AN_APPEND,
     LOOKUP_AMID_CHANGES,
+    STARTS_AMID_A_TRUNCATION,
     FETCH_FROM_A_NEW_LEADER,
     INDEX_OF_TWO_READERS,
     LARGEST_TIME_OF_TWO_READERS,
@@ -454,6 +520,7 @@ SCENARIOS = (
     ABOVE_2_GIB_COMPACTED,
     WRAPPED_SEQUENCES,
     FORGOTTEN_PRODUCER,
+    NEW_PARTITION,
     START_AFTER_A_CRASH,
     START_AMID_A_SWAP,
     START_AFTER_AN_UPGRADE,

@@ -54,8 +54,8 @@ from kwalk.model.kafka.server.idle_fetcher import IdleFetcher
 from kwalk.model.kafka.server.kraft_directories import KraftReplica
 from kwalk.model.kafka.server.network_stop import NetworkOfBroker
 from kwalk.model.kafka.server.partition_locks import PartitionLocks
-from kwalk.model.kafka.server.read_replica import ReadReplica
-from kwalk.model.kafka.server.replica_lag import FollowerLag
+from kwalk.model.kafka.server.read_replica import MisledConsumer, ReadReplica
+from kwalk.model.kafka.server.replica_lag import FollowerLag, JoiningFollower
 from kwalk.model.kafka.server.request_buffers import RequestBuffers
 from kwalk.model.kafka.server.request_timer import RequestTimer
 from kwalk.model.kafka.server.server_stop import StoppingServer
@@ -400,11 +400,40 @@ REPLICA_LAG_WITH_SLOW_READS = REPLICA_LAG.varied(
     bounds={"slow_reads": 1, "throttles": 0, "disk_failures": 0},
     source="ReplicaManager.readFromLocalLog, KIP-501; KAFKA-8733",
 )
+REPLICA_JOINS_A_SMALL_ISR = Scenario(
+    name="replica-joins-a-small-isr",
+    story="With min.insync.replicas=2, the only follower lags, leaves the ISR, and joins it again.",
+    state=JoiningFollower,
+    actions=(
+        replica_lag.produce_to_one,
+        replica_lag.fetch_one,
+        replica_lag.pass_lag_time,
+        replica_lag.take_out,
+        replica_lag.join_isr,
+    ),
+    properties=(
+        lags.follower_that_joins_has_caught_up,
+        lags.isr_has_what_is_committed,
+        lags.high_watermark_rises,
+        lags.laggard_is_behind,
+        lags.logs_grow_by_one,
+        lags.follower_joins_again,
+    ),
+    bounds={"offsets": 3},
+    variants=versions.VARIANTS,
+    source="Partition.isFollowerInSync; KAFKA-15583, KAFKA-19996",
+)
 CONSUMER_OF_FOLLOWERS = Scenario(
     name="consumer-of-followers",
     story="A consumer is sent to a follower near to it, while followers leave the ISR and join it.",
     state=ReadReplica,
-    actions=actions_of(read_replica),
+    actions=(
+        read_replica.leave_isr,
+        read_replica.join_isr,
+        read_replica.choose,
+        read_replica.send_on,
+        read_replica.refresh,
+    ),
     properties=(
         replicas.chosen_replica_is_in_sync,
         replicas.leader_chooses_the_replica,
@@ -414,6 +443,30 @@ CONSUMER_OF_FOLLOWERS = Scenario(
     bounds={"followers": 2},
     variants=versions.FOLLOWER_FETCH_VARIANTS,
     source="KIP-392; KAFKA-13778, KAFKA-14372",
+)
+CONSUMER_WITH_OLD_METADATA = Scenario(
+    name="consumer-with-old-metadata",
+    story="A consumer without leader epochs gets old metadata, in which a follower that lags leads.",
+    state=MisledConsumer,
+    actions=(
+        read_replica.produce_to_leader,
+        read_replica.copy_record,
+        read_replica.read_old_metadata,
+        read_replica.read_new_metadata,
+        read_replica.fetch_from_leader,
+        read_replica.fetch_from_follower,
+    ),
+    properties=(
+        replicas.misled_consumer_keeps_its_offset,
+        replicas.consumer_reads_what_is_there,
+        replicas.metadata_sends_the_consumer,
+        replicas.reset_is_of_a_later_offset,
+        replicas.follower_copies_one,
+        replicas.consumer_has_read_all,
+    ),
+    bounds={"offsets": 3},
+    variants=versions.VARIANTS,
+    source="KafkaApis.handleFetchRequest; KIP-392, KAFKA-14255",
 )
 FETCH_OF_TWO_PARTITIONS = Scenario(
     name="fetch-of-two-partitions",
@@ -656,7 +709,9 @@ SCENARIOS = (
     REPLICA_LAG_BESIDE_A_REASSIGNMENT,
     REPLICA_LAG_WITH_FAILING_READS,
     REPLICA_LAG_WITH_SLOW_READS,
+    REPLICA_JOINS_A_SMALL_ISR,
     CONSUMER_OF_FOLLOWERS,
+    CONSUMER_WITH_OLD_METADATA,
     FETCH_OF_TWO_PARTITIONS,
     FETCH_WITH_AN_OLD_EPOCH,
     FETCH_OF_A_LOST_REPLICA,

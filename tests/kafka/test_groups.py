@@ -489,6 +489,18 @@ BROKEN = (
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
     Broken(
+        "committed_offset_is_the_last_record()",
+        "consumer-group-commit-before-a-tombstone",
+        "3.9.0",
+        "choose_expired() commit_new() append_tombstone()",
+    ),
+    Broken(
+        "committed_offset_outlives_a_cleaning()",
+        "consumer-group-expiration-amid-a-transaction",
+        "3.9.0",
+        "commit_beside_an_old_one() expire_old_offset() end_with_a_commit() clean_offsets() load_offsets()",
+    ),
+    Broken(
         "deleted_group_stays_deleted(1)",
         "consumer-group-removal",
         "3.9.0",
@@ -596,6 +608,8 @@ SEARCHED = (
     ("consumer-group-there-and-back", "3.9.0"),
     ("consumer-group-transactional-commit", "3.9.0"),
     ("consumer-group-of-consecutive-transactions", "1.0"),
+    ("consumer-group-commit-before-a-tombstone", "0.10.0"),
+    ("consumer-group-expiration-amid-a-transaction", "3.9.0"),
     ("consumer-group-waiting-heartbeat", "3.9.0"),
     ("consumer-group-without-members", "3.9.0"),
     ("consumer-group-append-time", "3.9.0"),

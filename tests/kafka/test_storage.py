@@ -75,6 +75,51 @@ BROKEN = (
         ),
         "3.9.0",
     ),
+    (
+        Broken(
+            "no_batch_is_passed()",
+            "log-of-a-new-partition",
+            "3.9.0",
+            "send_first() send_second() handle_first() host_partition() handle_second()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "start_offsets_are_written()",
+            "log-starts-amid-a-truncation",
+            "2.8.2",
+            "raise_start() remove_all_segments() write_starts()",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "young_record_without_time_is_kept()",
+            "log-records-without-time",
+            "3.9.0",
+            "send_timed() pass_time() send_untimed() pass_time() delete_mixed()",
+        ),
+        "0.10.0",
+    ),
+    (
+        Broken(
+            "misled_consumer_keeps_its_offset()",
+            "consumer-with-old-metadata",
+            "3.9.0",
+            "produce_to_leader() fetch_from_leader() read_old_metadata() fetch_from_follower()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "follower_that_joins_has_caught_up()",
+            "replica-joins-a-small-isr",
+            "3.9.0",
+            "produce_to_one() pass_lag_time() take_out() join_isr()",
+        ),
+        "2.8.2",
+    ),
     (Broken("appended_messages_are_sound()", "log-damaged-message", "0.10.2", "send_damaged()"), "0.11.0.0"),
     (
         Broken(
@@ -2034,6 +2079,12 @@ NEVER_FIXED = (
     ),
     Broken("follower_catches_up()", "log-copy-above-segments", "3.9.0", "lower_segments()"),
     Broken(
+        "producer_commits_what_is_read()",
+        "transaction-after-a-late-commit",
+        "3.9.0",
+        "write_next() commit_first(1) write_next() get_late_copy()",
+    ),
+    Broken(
         "grown_segment_is_cleaned()",
         "log-grown-segment",
         "3.9.0",
@@ -2360,6 +2411,12 @@ SEARCHED = (
     ("log-copy-above-segments", "3.9.0"),
     ("log-snapshot-after-a-move", "2.8.2"),
     ("log-grown-segment", "3.9.0"),
+    ("log-of-a-new-partition", "2.3.1"),
+    ("transaction-after-a-late-commit", "3.9.0"),
+    ("log-records-without-time", "0.10.0"),
+    ("log-starts-amid-a-truncation", "3.9.0"),
+    ("consumer-with-old-metadata", "2.3.1"),
+    ("replica-joins-a-small-isr", "2.8.2"),
     ("log-stop-with-a-full-disk", "3.9.0"),
     ("requests-beside-a-failed-fetch", "3.9.0"),
     ("transaction-aborted-amid-an-append", "2.8.2"),

@@ -16,10 +16,10 @@ from attrs import evolve
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.group_requests import OFFSETS, GroupMember, GroupRequests
+from kwalk.clusters.lab.group_requests import OFFSETS, GroupMember, GroupRequests, OffsetTransaction
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Hold, matching
-from kwalk.clusters.metadata import Api
+from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.model.language import KwalkError
 
 MOVING = ("NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE")
@@ -196,6 +196,82 @@ def _offset_expires_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the offset is lost" if is_lost else "the offset is kept", is_lost, details)
 
 
+def _offset_expires_in_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit offsets of two groups in a transaction, while an old one of the first expires; clean, and restart."""
+    old, young, topic = f"old{this.number}", f"young{this.number}", this.topic
+    _coordinator(lab, old, 1)
+    port = lab.brokers[1].port
+    at, transaction = GroupRequests(port), OffsetTransaction(port, f"t{this.number}")
+    _must(lab.admin().create_topic(topic, {0: [1]}).error, "CreateTopics")
+    _must(at.commit(GroupMember(old), topic, 7), "OffsetCommit")
+    if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
+        raise KwalkError("No transaction could begin within 30 s.")
+    time.sleep(RETENTION_SECONDS - 10)
+    _must(at.commit(GroupMember(young), topic, 7), "OffsetCommit")
+    for group in (old, young):
+        _must(transaction.add(group, topic, 8), "TxnOffsetCommit")
+    start = time.monotonic()
+    expired = wait_until(lambda: at.committed(old, topic)[1] == -1, 40)
+    _must(transaction.end(), "EndTxn")
+    before = wait_until(lambda: [at.committed(one, topic)[1] for one in (old, young)] == [8, 8], 10)
+    for number in range(20):  # segments that the cleaner may clean, and time for it
+        at.commit(GroupMember(f"other{number}"), topic, number)
+        time.sleep(0.5)
+    lab.restart(1)
+    after = GroupRequests(lab.brokers[1].port)
+    wait_until(lambda: after.committed(old, topic)[0] not in MOVING, 30)
+    offsets = {group: after.committed(group, topic) for group in (old, young)}
+    details = {"expired in the transaction": expired, "both were committed": before, "after a restart": offsets}
+    details["seconds since"] = round(time.monotonic() - start)
+    is_lost = expired and before and offsets[old] == (OK, -1) and offsets[young] == (OK, 8)
+    return RoundOutcome("the offset is lost" if is_lost else "the offset is kept", is_lost, details)
+
+
+def _commits_at(port: int, groups: list[str], topic: str, numbers: range, start: float) -> list[tuple[str, int]]:
+    """Commit offset 8 of each partition for each group, spread over the time of a check; return what was accepted."""
+    at, accepted = GroupRequests(port), []
+    wanted = [(group, number) for number in numbers for group in groups]
+    bodies = [at.commit_body(GroupMember(group), topic, {number: 8}, {}) for group, number in wanted]
+    with BrokerConnection(port, seconds=30) as connection:
+        for place, body in enumerate(bodies):
+            time.sleep(max(0.0, start + CHECKED * place / len(bodies) - time.monotonic()))
+            connection.send(Api.OFFSET_COMMIT, 7, body)
+        for group, number in wanted:
+            if at.commit_errors(connection.receive()) == {number: OK}:
+                accepted.append((group, number))
+    return accepted
+
+
+def _commit_meets_a_tombstone(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit thousands of offsets as old ones of the same partitions expire; restart, and look for each."""
+    topic, port, groups = this.topic, lab.brokers[1].port, [f"g{this.number}-{n}" for n in range(8)]
+    _coordinator(lab, groups[0], 1)
+    at = GroupRequests(port, seconds=30)
+    _created(lab, topic, MANY)
+    first = time.monotonic()
+    for group in groups:
+        errors = at.commit_each(GroupMember(group), topic, dict.fromkeys(range(MANY), 7), {})
+        _must(next((error for error in errors.values() if error != OK), OK), "OffsetCommit")
+    start = first + RETENTION_SECONDS
+    with ThreadPoolExecutor(8) as pool:
+        commits = [pool.submit(_commits_at, port, groups, topic, range(part, MANY, 8), start) for part in range(8)]
+        accepted = {one for each in commits for one in each.result()}
+    time.sleep(1)
+
+    def missing() -> list[tuple[str, int]]:
+        now = GroupRequests(port, seconds=30)
+        known = {group: now.committed_each(group, topic, range(MANY))[1] for group in groups}
+        return sorted((group, number) for group, number in accepted if known[group].get(number) != 8)
+
+    before = missing()
+    lab.restart(1)
+    wait_until(lambda: GroupRequests(port).committed(groups[0], topic)[0] not in MOVING, 30)
+    after = missing()
+    details = {"accepted": len(accepted), "missing before the restart": len(before), "missing after it": after[:20]}
+    is_lost = bool(after) and not before
+    return RoundOutcome("accepted offsets are lost" if is_lost else "the offsets are kept", is_lost, details)
+
+
 def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let the leader of a generation send heartbeats and no SyncGroup, for five times its rebalance timeout."""
     group = f"g{this.number}"
@@ -291,6 +367,21 @@ FOLLOWED = {"offsets.topic.replication.factor": 2, "replica.lag.time.max.ms": 30
 REPLICATED = LabOptions(brokers=2, proxied=True, settings=FOLLOWED)
 RETENTION_SECONDS = 60
 EXPIRING = {"offsets.retention.minutes": RETENTION_SECONDS // 60, "offsets.retention.check.interval.ms": 500}
+MANY = 500
+"""How many partitions a topic has whose offsets expire together."""
+CHECKED = 0.6
+"""Seconds in which a check for expired offsets runs, for sure."""
+CLEANED = {
+    "log.cleaner.enable": "true",
+    "log.cleaner.backoff.ms": 200,
+    "log.cleaner.min.cleanable.ratio": 0.01,
+    "offsets.topic.segment.bytes": 200,
+}
+TRANSACTIONS = {
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "transaction.state.log.num.partitions": 1,
+}
 EXPERIMENTS = (
     Experiment(
         name="deleted-group-returns",
@@ -338,6 +429,26 @@ EXPERIMENTS = (
         releases=("2.8.0", "2.8.2", "3.0.0", "3.9.0"),
         options=LabOptions(brokers=1, settings={**EXPIRING, "group.initial.rebalance.delay.ms": 5000}),
         predicted=lambda release: release in ("2.8.0", "3.0.0"),
+    ),
+    Experiment(
+        name="offset-expires-in-a-transaction",
+        about="A transaction commits an offset beside an old one that expires; the log is cleaned and loaded.",
+        expected="The offset of the transaction is lost; that of a group without an old one is kept.",
+        story="committed-offsets.md",
+        run=_offset_expires_in_a_transaction,
+        releases=("2.8.2", "3.9.0"),
+        options=LabOptions(brokers=1, settings={**EXPIRING, **CLEANED, **TRANSACTIONS}),
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="commits-as-offsets-expire",
+        about="Old offsets of eight groups expire as 4,000 commits of the same partitions come; the broker restarts.",
+        expected="Accepted offsets are lost, of which a tombstone came behind the commit.",
+        story="committed-offsets.md",
+        run=_commit_meets_a_tombstone,
+        releases=("2.8.2", "3.9.0"),
+        options=LabOptions(brokers=1, settings=EXPIRING),
+        predicted=lambda release: True,
     ),
     Experiment(
         name="offset-expires-after-a-move",

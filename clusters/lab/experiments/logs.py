@@ -83,6 +83,25 @@ def _hours_are_dropped(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the record is deleted" if gone else "the record is kept", gone and not before, details)
 
 
+def _young_record_goes(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Produce a record without a timestamp to two topics, one of which has a record of an hour; keep half an hour."""
+    _wait_for_retention(lab, f"{this.topic}-first")
+    mixed, other = this.topic, f"{this.topic}-other"
+    for topic in (mixed, other):
+        _created(lab, topic, [1])
+    written = [produce(lab.brokers[1].port, mixed, 0, "old", age=HOUR)]
+    written += [produce(lab.brokers[1].port, topic, 0, "young", age=None) for topic in (mixed, other)]
+    before = [_consumed(lab, 1, topic) for topic in (mixed, other)]
+    for topic in (mixed, other):
+        lab.admin().configure_topic(topic, {"retention.ms": str(int(HOUR / 2 * 1000))})
+    gone = wait_until(lambda: _consumed(lab, 1, mixed)["error"] == "OFFSET_OUT_OF_RANGE", PATIENCE, every=0.3)
+    time.sleep(HANDLED)
+    after = [_consumed(lab, 1, topic) for topic in (mixed, other)]
+    details = {"acknowledged": written, "consumers before": before, "consumers after": after}
+    is_alone = after[1].get("n") == 1
+    return RoundOutcome("the record is deleted" if gone else "the record is kept", gone and is_alone, details)
+
+
 def _deleted_value_holds(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Set a retention of an hour for all brokers, and delete it again; then produce a record of two hours."""
     _wait_for_retention(lab, f"{this.topic}-first")
@@ -293,6 +312,16 @@ EXPERIMENTS = (
         options=LabOptions(brokers=2),
         releases=("2.8.2", "3.9.0"),
         is_ordered=True,
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="young-record-without-a-timestamp",
+        about="A record without a timestamp is produced behind one of an hour, and alone; half an hour is kept.",
+        expected="Since 0.10.1 the record behind the old one is deleted with it; that of the other topic is kept.",
+        story="log-segments.md",
+        run=_young_record_goes,
+        options=CHECKING,
+        releases=("2.8.2", "3.9.0"),
         predicted=lambda release: True,
     ),
     Experiment(

@@ -565,6 +565,20 @@ OFFSETS_HAVE_ONE_PATH = version_flag(
     source="https://github.com/apache/kafka/pull/5060 (1.1.1): ConsumerOffset.path",
     trials=(Trial("consumer-group-in-zookeeper", ("offset_in_zookeeper_is_found",), variant="1.1.0"),),
 )
+PENDING_OFFSETS_DO_NOT_EXPIRE = candidate(
+    "pending_offsets_do_not_expire",
+    "no offset of a partition expires while one is pending in a transaction; in all releases to 3.9 it does, and its "
+    "tombstone may outlive the offset of the transaction",
+    closes="an offset that a transaction has committed is kept",
+    source="none; OffsetMetadataManager.cleanupExpiredOffsets of KIP-848 looks for pending ones",
+    trials=(
+        Trial(
+            "consumer-group-expiration-amid-a-transaction",
+            ("committed_offset_outlives_a_cleaning",),
+            variant="3.9.0",
+        ),
+    ),
+)
 REMOVAL_WAITS = candidate(
     "removal_waits",
     "a group's removal waits until its tombstones are in all in-sync replicas, as commits do",

@@ -5,7 +5,8 @@ unless it stands still or is throttled. replica.lag.time.max.ms is two rounds. T
 followers to take out begins with a list of partitions, and may come to this one later. A fetch that gets records is
 followed by the next one at once: those of a round are one.
 
-Left out: a follower that has left joins again, as soon as it has the high watermark; and what is committed meanwhile.
+A follower that has left joins again as soon as it has the high watermark (`JoiningFollower`). Since 3.7 that stays
+where it was while the ISR is smaller than min.insync.replicas, and so far behind the end of the log.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from kwalk.model.kafka.server.versions import (
     FAILED_READS_SAY_NOTHING,
     FETCHES_ONE_BATCH_AT_LEAST,
     FOREIGN_MEMBERS_LAG,
+    HIGH_WATERMARK_WAITS_FOR_MIN_ISR,
     IDLE_FOLLOWERS_ARE_IN_SYNC,
+    LAGGARDS_STAY_OUT,
     LAST_FETCH_COUNTS,
     OFFLINE_LEADERS_SHRINK_NOTHING,
     THROTTLES_LAGGARDS_ONLY,
@@ -275,3 +278,65 @@ def fail_disk(lag: FollowerLag) -> None:
     require(not lag.is_offline)
     lag.disk_failures += 1
     lag.is_offline = True
+
+
+@state
+class JoiningFollower:
+    """A leader and its only follower, with min.insync.replicas=2. The follower lags if it has not caught up for long.
+
+    Producers with acks=1 make the log longer. A fetch gets one record, as a response has a largest size.
+    """
+
+    end: int = number(0, OFFSETS)
+    follower_end: int = number(0, OFFSETS)
+    high_watermark: int = number(0, OFFSETS)
+    in_isr: bool = flag(default=True)
+    lags: bool = flag()
+
+
+def raise_high_watermark(partition: JoiningFollower) -> None:
+    """Raise the high watermark to what all members of the ISR have (Kafka: Partition.maybeIncrementLeaderHW)."""
+    if partition.in_isr:
+        partition.high_watermark = max(partition.high_watermark, partition.follower_end)
+    elif not HIGH_WATERMARK_WAITS_FOR_MIN_ISR:
+        partition.high_watermark = partition.end
+
+
+@action(by=PRODUCER, description="produces a record, with acks=1", source="Partition.appendRecordsToLeader")
+def produce_to_one(partition: JoiningFollower) -> None:
+    """The leader appends it, however small the ISR is."""
+    partition.end += 1
+    raise_high_watermark(partition)
+
+
+@action(by=BROKERS, description="the follower fetches a record", source="Partition.updateFollowerFetchState")
+def fetch_one(partition: JoiningFollower) -> None:
+    """It has caught up if that is all."""
+    require(partition.follower_end < partition.end)
+    partition.follower_end += 1
+    partition.lags = partition.lags and partition.follower_end < partition.end
+    raise_high_watermark(partition)
+
+
+@action(by=FAULT, description="replica.lag.time.max.ms passes", source="Replica.isCaughtUp")
+def pass_lag_time(partition: JoiningFollower) -> None:
+    """The follower has not had all records for as long."""
+    require(partition.follower_end < partition.end and not partition.lags)
+    partition.lags = True
+
+
+@action(by=BROKERS, description="the leader takes the follower out of the ISR", source="Partition.maybeShrinkIsr")
+def take_out(partition: JoiningFollower) -> None:
+    """It does so with any follower that lags."""
+    require(partition.in_isr and partition.lags)
+    partition.in_isr = False
+    raise_high_watermark(partition)
+
+
+@action(by=BROKERS, description="the follower joins the ISR", source="Partition.maybeExpandIsr, isFollowerInSync")
+def join_isr(partition: JoiningFollower) -> None:
+    """It has what is committed."""
+    require(not partition.in_isr and partition.follower_end >= partition.high_watermark)
+    require(not (partition.lags and LAGGARDS_STAY_OUT))
+    partition.in_isr = True
+    raise_high_watermark(partition)

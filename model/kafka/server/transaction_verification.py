@@ -3,6 +3,9 @@
 Brokers are upgraded one after another. A leader of a later release asks in a version of the request that the
 coordinator may not know. It does not ask while its log has the transaction open, which may end before the append.
 
+A producer keeps its epoch from one transaction to the next: a coordinator does not know of which one a request is that
+comes late (`NextTransaction`).
+
 What the model leaves out, and why its stories lose nothing by it: what the coordinator finds, which is that the
 transaction goes on; and brokers that are downgraded.
 """
@@ -11,7 +14,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.server.versions import EPOCHS_ARE_CHECKED_FIRST, VERIFICATIONS_ARE_IN_A_KNOWN_VERSION
+from kwalk.model.kafka.server.versions import (
+    EPOCHS_ARE_CHECKED_FIRST,
+    TRANSACTIONS_HAVE_EPOCHS,
+    VERIFICATIONS_ARE_IN_A_KNOWN_VERSION,
+)
 from kwalk.model.kafka.storage.domains import LOG, OPERATOR, PRODUCER
 from kwalk.model.kafka.storage.producer_state import COORDINATOR
 from kwalk.model.language import action, choice, flag, require, state
@@ -103,3 +110,57 @@ def append_within(producer: FencedTransaction) -> None:
         producer.batch = LastBatch.APPENDED
     else:
         producer.batch = LastBatch.FENCED if EPOCHS_ARE_CHECKED_FIRST else LastBatch.FATAL
+
+
+@state
+class NextTransaction:
+    """The transactions of a producer, one after another.
+
+    Attributes:
+        is_open: whether its coordinator has one open.
+        is_second: whether the producer has committed the first one.
+        has_late_copy: whether a request to commit the first one is late, which was sent again, and answered.
+        is_read_early: whether records of the second one can be read, though the producer has not committed it.
+    """
+
+    is_open: bool = flag()
+    is_second: bool = flag()
+    has_late_copy: bool = flag()
+    is_read_early: bool = flag()
+
+
+@action(
+    by=PRODUCER, description="sends a record in its transaction", source="TransactionCoordinator.handleAddPartitions"
+)
+def write_next(producer: NextTransaction) -> None:
+    """The coordinator opens it with its first partition."""
+    require(not producer.is_open)
+    producer.is_open = True
+
+
+@action(
+    by=PRODUCER,
+    description="commits the first transaction; a copy of the request is late: {late}",
+    source="TransactionCoordinator.endTransaction",
+)
+def commit_first(producer: NextTransaction, late: bool) -> None:
+    """A request that is not answered in time is sent again, over another connection."""
+    require(producer.is_open and not producer.is_second)
+    producer.is_open, producer.is_second, producer.has_late_copy = False, True, late
+
+
+@action(by=COORDINATOR, description="gets the late copy", source="TransactionCoordinator.endTransaction: Ongoing")
+def get_late_copy(producer: NextTransaction) -> None:
+    """It ends a transaction that is open. Since KIP-890, with transactions of version 2, each one has its own epoch."""
+    require(producer.has_late_copy)
+    producer.has_late_copy = False
+    if not TRANSACTIONS_HAVE_EPOCHS:
+        producer.is_read_early = producer.is_open
+        producer.is_open = False
+
+
+@action(by=PRODUCER, description="aborts its transaction", source="TransactionCoordinator.endTransaction")
+def abort_next(producer: NextTransaction) -> None:
+    """Its records are not read, unless they were before."""
+    require(producer.is_open)
+    producer.is_open = False

@@ -179,6 +179,14 @@ EPOCHS_ARE_CHECKED_FIRST = version_flag(
     source="KAFKA-19690 (3.9.2): UnifiedLog.analyzeAndValidateProducerState",
     trials=(Trial("transaction-aborted-amid-an-append", ("fenced_producer_is_told_so",), variant="3.9.0"),),
 )
+TRANSACTIONS_HAVE_EPOCHS = candidate(
+    "transactions_have_epochs",
+    "KIP-890 (4.0, with transaction.version=2): the epoch of a producer rises with each transaction, so that a late "
+    "request is refused; in all releases up to then it ends the next one",
+    closes="a request to commit a transaction commits no other one",
+    source="KIP-890, KAFKA-17754 (after 3.9): TransactionCoordinator.endTransaction",
+    trials=(Trial("transaction-after-a-late-commit", ("producer_commits_what_is_read",), variant="3.9.0"),),
+)
 STOPS_CHECK_REQUESTS = version_flag(
     "stops_check_requests",
     "KAFKA-9198 (2.4.0): a broker that deletes a replica checks the requests that wait for it; before, they waited for "
@@ -295,6 +303,16 @@ LEADERS_CHOOSE_REPLICAS = version_flag(
     closes="a follower answers the consumers that were sent to it",
     source="KAFKA-13778 (3.3.0): Partition.leaderIdIfLocal",
     trials=(Trial("consumer-of-followers", ("leader_chooses_the_replica",), variant="2.8.2"),),
+)
+FOLLOWERS_REFUSE_STRANGERS = version_flag(
+    "followers_refuse_strangers",
+    "a follower refuses a consumer that no leader has sent to it; since 2.4.0 (KIP-392) it answers each whose request "
+    "has version 11 or later, also that its offset is out of range",
+    {"2.4.0": False},
+    before=True,
+    closes="a consumer without leader epochs keeps its offset, whatever old metadata says",
+    source="no release since 2.4.0; KAFKA-14255, PR-12674",
+    trials=(Trial("consumer-with-old-metadata", ("misled_consumer_keeps_its_offset",), variant="3.9.0"),),
 )
 RECORDS_COUNT_AS_ANSWERS = version_flag(
     "records_count_as_answers",
@@ -872,6 +890,20 @@ WAITING_FOLLOWERS_ARE_IN_SYNC = candidate(
     closes="a leader whose disk is slow is not left alone in the ISR",
     source="no release; KIP-501, KAFKA-8733",
     trials=(Trial("replica-lag-with-slow-reads", ("follower_that_waits_stays",), variant="3.9.0"),),
+)
+HIGH_WATERMARK_WAITS_FOR_MIN_ISR = version_flag(
+    "high_watermark_waits_for_min_isr",
+    "KAFKA-15583 (3.7.0): the high watermark stays while the ISR is smaller than min.insync.replicas; before, that of "
+    "a leader alone was the end of its log",
+    {"3.7.0": True},
+    no_fix="it belongs to KIP-966; by it followers that lag join the ISR (KAFKA-19996)",
+)
+LAGGARDS_STAY_OUT = candidate(
+    "laggards_stay_out",
+    "KAFKA-19996: a follower that lags does not join an ISR that is smaller than min.insync.replicas",
+    closes="a follower that joins the ISR is not taken out again at once",
+    source="no release; PR-23024: Partition.isFollowerInSync",
+    trials=(Trial("replica-joins-a-small-isr", ("follower_that_joins_has_caught_up",), variant="3.9.0"),),
 )
 ADDED_REASSIGNMENTS_ARE_NOTICED = version_flag(
     "added_reassignments_are_noticed",

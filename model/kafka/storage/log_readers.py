@@ -2,13 +2,15 @@
 
 A fetch of a consumer reads the file of a segment up to the high watermark. A lookup of offsets (ListOffsets of version
 0), or a cleaner that chooses a log, makes a list of the segments. A fetch that waits for fetch.min.bytes is checked
-against the position of the high watermark, which a replica looks up as it comes to lead.
+against the position of the high watermark, which a replica looks up as it comes to lead. The task that writes the start
+offsets of all logs of a directory looks at the first segment of each (`StartOffsets`).
 
 What the model leaves out, and why its stories lose nothing by it:
 
 * Offsets and positions in the file: a record stands for a batch, and for its bytes.
 * Segments that are added: a list is as long as the log was when it was begun.
-* Truncations, after which a fetch finds nothing, or what has been appended since.
+* Truncations, after which a fetch finds nothing, or what has been appended since; but for those in which a log begins
+  again, and of which the start offsets know.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from enum import Enum
 from kwalk.model.kafka.storage.domains import CLIENT, CONSUMER, LOG, OFFSETS, PRODUCER, REPLICAS
 from kwalk.model.kafka.storage.versions import (
     LEADERS_KNOW_POSITIONS_FIRST,
+    LOGS_HAVE_A_SEGMENT,
     LOOKUPS_LOOK_ONCE,
     SEGMENTS_ARE_BUFFERED,
     SLICES_LOOK_ONCE,
@@ -27,6 +30,7 @@ from kwalk.model.language import Actor, Bound, action, choice, flag, number, req
 OLD_SEGMENTS = Bound("old_segments", "segments before the active one", default=0)
 
 HANDLER = Actor("request handler")
+FETCHER = Actor("replica fetcher")
 
 
 class Fetch(Enum):
@@ -166,6 +170,55 @@ def fetch_and_wait(log: ReadLog) -> None:
     leads_early = log.leadership is LeaderPhase.BEGINS and not LEADERS_KNOW_POSITIONS_FIRST
     require(log.leadership is LeaderPhase.LEADS or leads_early)
     log.fetch = Fetch.FAILED if leads_early else Fetch.ANSWERED
+
+
+@state
+class StartOffsets:
+    """A log directory with two logs: clients delete records of one, and the other one begins again.
+
+    Attributes:
+        is_raised: whether the start offset of the first log is above that of its first segment.
+        is_written: whether log-start-offset-checkpoint has it; without it, the records are there again after a crash.
+        is_empty: whether the second log has no segment.
+        has_failed: whether the last round of the task has failed.
+    """
+
+    is_raised: bool = flag()
+    is_written: bool = flag()
+    is_empty: bool = flag()
+    has_failed: bool = flag()
+
+
+@action(by=CLIENT, description="deletes records of the first log", source="Log.maybeIncrementLogStartOffset")
+def raise_start(starts: StartOffsets) -> None:
+    """Raise its start offset."""
+    require(not starts.is_raised)
+    starts.is_raised = True
+
+
+@action(by=REPLICAS, description="the second log loses its segments", source="Log.truncateFullyAndStartAt")
+def remove_all_segments(starts: StartOffsets) -> None:
+    """A follower whose leader begins behind its end begins again. Since KAFKA-12875 the new segment is added first."""
+    require(not starts.is_empty and not LOGS_HAVE_A_SEGMENT)
+    starts.is_empty = True
+
+
+@action(by=FETCHER, description="gives the second log a segment", source="Log.truncateFullyAndStartAt: addSegment")
+def add_first_segment(starts: StartOffsets) -> None:
+    """It begins where the leader does."""
+    require(starts.is_empty)
+    starts.is_empty = False
+
+
+@action(by=LOG, description="writes the start offsets", source="LogManager.checkpointLogStartOffsetsInDir")
+def write_starts(starts: StartOffsets) -> None:
+    """Look for the first segment of each log. Where there is none, the round ends.
+
+    Later directories are left out, too.
+    """
+    require(starts.is_raised and not starts.is_written)
+    starts.has_failed = starts.is_empty
+    starts.is_written = not starts.is_empty
 
 
 def starts_with_segments(log: ReadLog) -> None:

@@ -1305,6 +1305,15 @@ LARGEST_TIMES_ARE_READ_ONCE = version_flag(
     source="KAFKA-19407 (after 3.9): LogSegment.readMaxTimestampAndOffsetSoFar",
     trials=(Trial("log-largest-time-of-two-readers", ("append_to_a_time_index_succeeds",), variant="3.9.0"),),
 )
+LOGS_HAVE_A_SEGMENT = version_flag(
+    "logs_have_a_segment",
+    "KAFKA-12875 (3.3.0): a log that begins again gets its new segment before it loses the others; before, it had none "
+    "for a moment, at which the task failed that writes start offsets (KAFKA-12763)",
+    {"3.3.0": True},
+    closes="start offsets are written while a log begins again",
+    source="KAFKA-12875 (3.3.0): LocalLog.createAndDeleteSegment",
+    trials=(Trial("log-starts-amid-a-truncation", ("start_offsets_are_written",), variant="2.8.2"),),
+)
 SIZES_ARE_LONGS = version_flag(
     "sizes_are_longs",
     "KAFKA-5584 (0.11.0.1): the size of a log is a 64-bit integer; before, that of one above 2 GiB was negative",
@@ -1408,6 +1417,16 @@ UNKNOWN_SEQUENCES_ARE_RESET = version_flag(
     closes="a transactional producer goes on whose records were deleted",
     source="KAFKA-7298 (2.0.1): ProducerAppendInfo.checkSequence",
     trials=(Trial("log-forgotten-producer", ("producer_outlives_a_deletion",), variant="2.0"),),
+)
+NEW_LOGS_BEGIN_WITH_THE_FIRST = version_flag(
+    "new_logs_begin_with_the_first",
+    "KAFKA-15591, of a release after 3.9: a log that never had a record appends no batch but the first one of a "
+    "producer; since 2.5.0 (KIP-360) any, after which it refuses those before",
+    {"2.5.0": False},
+    before=True,
+    closes="a producer's batches are appended, in whichever order requests meet a new partition",
+    source="KAFKA-15591 (after 3.9): ProducerAppendInfo.checkSequence",
+    trials=(Trial("log-of-a-new-partition", ("no_batch_is_passed",), variant="3.9.0"),),
 )
 FUTURE_LOGS_ARE_LOCKED = version_flag(
     "future_logs_are_locked",
