@@ -75,6 +75,12 @@ CARRIED_OUT = tuple(
         ("restored-zookeeper-noticed", OLDER, ("state-is-behind-the-logs",), (WRITE_STATES, FAIL_OVER)),
         ("restored-zookeeper-noticed", NEWER, ("state-is-behind-the-logs",), (WRITE_STATES, "restart")),
         ("restored-zookeeper-backup", ENDS, ("state-is-behind-the-logs",), (WRITE_STATES, "start-broker")),
+        (  # the answer for who misses one of the brokers
+            "restored-zookeeper-backup",
+            NEWER,
+            ("state-is-behind-the-logs",),
+            (f"{WRITE_STATES}-of-next", "start-broker"),
+        ),
         ("restored-leader", EVERY, ("no-live-isr",), (ELECT,)),
         ("another-broker-id-in-use", EVERY, ("replica-under-another-broker-id", "stray-log"), ("give-directories",)),
         ("another-broker-id-rf-1", EVERY, ("replica-under-another-broker-id", "stray-log"), ("set-broker-id",)),
