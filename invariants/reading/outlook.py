@@ -113,7 +113,7 @@ CLAIMS = (
 )
 """The properties of an inspection, and those of records; worlds have no metadata caches."""
 OF_STATES = (records.state_has_the_latest_epoch,)
-"""What plans also reach where ZooKeeper's state is older than all logs."""
+"""What plans also reach where ZooKeeper's state is older than all logs, or gone: a controller begins one at epoch 0."""
 OF_DISKS = (partitions.replica_is_online,)
 """The properties that plans reach for replicas on failed disks."""
 HARMS = (
@@ -402,7 +402,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
     failed = {number for number, one in enumerate(part.observed.situation.brokers) if one.offline}
-    claims = (*CLAIMS, *(OF_STATES if part.is_behind else ()), *(OF_DISKS if failed else ()))
+    claims = (*CLAIMS, *(OF_STATES if part.is_behind or not part.has_state else ()), *(OF_DISKS if failed else ()))
     world = world_of(part, claims, HARMS, deletion=deletion)
     known = (one for one in world.claims if one.declaration.name != OF_DISKS[0].name or one.args[0] in failed)
     return evolve(world, claims=tuple(known))

@@ -36,13 +36,11 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     disks_of_others,
     each,
     has_epoch,
-    has_own_logs,
     has_topic_ids,
     holds_another_id,
     hosts_of_lost,
     is_behind_logs,
     is_of_an_earlier_topic,
-    last_epochs,
     later_than_deletion,
     listed,
     lost_state,
@@ -555,16 +553,13 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
     )
 
 
-BEGINS_BELOW = "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
-
-
 def _restored(capture: Capture, topic: Topic, partition: int) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     served = served_without_state(capture, topic, partition)
     if served is not None and served.leader_epoch > 0 and topic.name in capture.topics:  # else plans only remove logs
-        return BEGINS_BELOW
+        return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
     later = later_than_deletion(capture, topic)
     if later:
         return f"the topic is marked for deletion, and its logs may be later than the mark: {later}"
@@ -578,17 +573,13 @@ def _restored(capture: Capture, topic: Topic, partition: int) -> str:
 
 
 def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return why a partition without a state has no plan; empty if it has one, or equal logs of leader epoch 0 only."""
-    if partition in topic.states:
-        return ""
+    """Return why nothing shows which records of a partition are committed; empty if it has a state, or equal logs."""
     found = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
     logs = [log for log in found if log is not None]
     compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in combinations(logs, 2))
-    if any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
-        return "it has no state znode, and its logs have different records: see to that first"
-    is_lost = topic.name in capture.topics.keys() - {*capture.deleting} and has_own_logs(capture, topic, partition)
-    latest = last_epochs(capture, topic, partition, topic.partitions.get(partition, ()))
-    return BEGINS_BELOW if is_lost and any(latest.values()) else ""
+    if partition in topic.states or not any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
+        return ""
+    return "it has no state znode, and its logs have different records: see to that first"
 
 
 def _in_memory_only(capture: Capture, topic: Topic, partition: int) -> str:
