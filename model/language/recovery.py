@@ -48,8 +48,8 @@ class Procedure:
         moves: for each world of the problem, the moves; all worlds have the same number.
         cost: how much it is avoided: 1 for a write, more for what interrupts, most for what loses data.
         late: whether plans without it are looked for first.
-        once: of the procedures with this word a plan has one at most, as their commands are those for what none of them
-            has changed. Empty: it may be repeated.
+        once: what its commands change, as they are those for what nothing has changed: a plan has one procedure at most
+            that changes it so. Empty: it may be repeated.
         commands: what the operator enters; a line that begins with # is a remark.
         before: what to check before it; or a function that returns it from the names of what was down, and was
             started by earlier procedures.
@@ -63,7 +63,7 @@ class Procedure:
     moves: tuple[tuple[Move, ...], ...]
     cost: int
     late: bool = False
-    once: str = ""
+    once: frozenset[str] = frozenset()
     commands: tuple[str, ...] = ()
     before: str | Callable[[frozenset[str]], str] = field(default="", eq=False)
     after: str = ""
@@ -165,7 +165,8 @@ class Problem:
             good", empty if there is none.
         alternatives: the problem under other conditions, or for another end.
         instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them, or
-            the plan of an alternative to fewer of them has another one. Empty: it is always asked.
+            the plan of an alternative to fewer of them has another one; as a last resort, also if that has no plan.
+            Empty: it is always asked.
         is_last_resort: as an alternative, whether it is asked only if there is no plan without it; with `instead_of`,
             no other one instead of the same procedures.
         is_for_later: as an alternative, whether it is asked only if what is wrong repairs itself, in case it does not.

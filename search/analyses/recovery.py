@@ -265,12 +265,15 @@ def plan_recovery(
 def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:
     """Whether an alternative is asked, after the answers to the problem and to the alternatives before it.
 
-    One to several steps is asked where the answers to fewer of them use another one, or were not found in time.
+    One to several steps is asked where the answers to fewer of them use another one, or were not found in time; as a
+    last resort, also where fewer of them have no plan.
     """
     fewer = [one for one in others if one.problem.instead_of and one.problem.instead_of < alternative.instead_of]
     answered = [first] if first.plan else [one for one in others if not one.problem.instead_of]
     used = {step.name for one in fewer or answered if one.plan for step in one.plan.procedures}
-    is_open = any(not one.in_time for one in fewer)
+    solved = {one.problem.instead_of for one in fewer if one.plan}
+    lacks_plan = alternative.is_last_resort and any(one.problem.instead_of not in solved for one in fewer)
+    is_open = lacks_plan or any(not one.in_time for one in fewer)
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)
     if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
@@ -443,7 +446,7 @@ class _Planner:
     @staticmethod
     def _may_join(procedures: Iterable[Procedure], one: Procedure) -> bool:
         """Whether a procedure may be in a sequence that has some others."""
-        return not one.once or all(one.once != other.once for other in procedures)
+        return all(one.once.isdisjoint(other.once) for other in procedures)
 
     def _longer(self, procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
         """Yield a sequence with one or two more procedures at its end, and with a cheap one at another place.

@@ -125,16 +125,17 @@ def pile_is_high(pile: Pile) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("once", "steps"), [("", ["one", "one", "one"]), ("stones", None), ("other stones", ["one", "two"])]
+    ("once", "steps"),
+    [((), ["one", "one", "one"]), (("a", "b"), None), (("b", "c"), None), (("c",), ["one", "two"])],
 )
-def test_of_procedures_that_are_done_once_a_plan_has_one(once: str, steps: list[str] | None) -> None:
+def test_of_procedures_that_are_done_once_a_plan_has_one(once: tuple[str, ...], steps: list[str] | None) -> None:
     """What they write depends on what was found before them."""
     scenario = Scenario(name="pile", story="A pile.", state=Pile, actions=(lay,), properties=(pile_is_high,))
     model = Model(scenario)
     world = World("pile", model, model.initial, model.properties, plain=True)
     procedures = (
-        Procedure("one", "Lay one stone.", ((Move((("lay(0)",),)),),), cost=1, once=once and "stones"),
-        Procedure("two", "Lay two stones.", ((Move((("lay(1)",),)),),), cost=4, once=once),
+        Procedure("one", "Lay one stone.", ((Move((("lay(0)",),)),),), cost=1, once=frozenset(once and ("a", "b"))),
+        Procedure("two", "Lay two stones.", ((Move((("lay(1)",),)),),), cost=4, once=frozenset(once)),
     )
     found = plan_recovery(Problem(Inspection("A pile.", (), {}), (world,), procedures), faults=0)
     assert (found.plan and [one.name for one in found.plan.procedures]) == steps

@@ -528,3 +528,33 @@ def test_a_broker_whose_start_would_repair_nothing_is_not_missed() -> None:
     found = steps(planned(snapshot))
     assert found[""] == ["start-broker 1"]
     assert not any("brokers 1 and 2 are gone" in premise for premise in found)
+
+
+def test_who_misses_all_of_several_brokers_has_an_answer_though_who_misses_one_has_none() -> None:
+    """Each broker that is down has the only log of a topic: who misses one, or both, loses its records."""
+    snapshot = cluster()
+    for broker, topic in enumerate(IDS, 1):
+        snapshot["topics"][topic]["znode"]["partitions"]["0"] = [broker]
+        state(snapshot, topic).update(leader=-1, leader_epoch=6, isr=[broker])
+        for other in {"1", "2", "3"} - {str(broker)}:
+            del snapshot["brokers"][other]["dirs"][f"{topic}-0"]
+    down(snapshot, 1, 2)
+    assert steps(planned(snapshot)) == {
+        "": ["start-broker 1", "start-broker 2"],
+        "if broker 1 is gone for good": None,
+        "if broker 2 is gone for good": None,
+        "if brokers 1 and 2 are gone for good, and acknowledged records may be lost": [
+            "start-empty-broker 1",
+            "start-empty-broker 2",
+        ],
+    }
+
+
+def test_a_plan_may_write_states_of_different_partitions_in_two_steps() -> None:
+    """The state of orders is older than the logs, and payments has an empty ISR: the commands of one fit the other."""
+    snapshot = cluster()
+    state(snapshot)["leader_epoch"] = 2
+    state(snapshot, "payments").update(isr=[], zk_version=30)
+    writes = {one.name: one.once for one in problem(snapshot).procedures if one.once}
+    assert writes.keys() == {"write-states", "write-states-of-leaders"}
+    assert all(writes.values()) and writes["write-states"].isdisjoint(writes["write-states-of-leaders"])
