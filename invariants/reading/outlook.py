@@ -385,6 +385,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         carried_out=carried_out(capture.version, found),
         premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
         keeps=_keeps(capture, parts),
+        kept=frozenset({records.committed_records_are_kept.name}),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
         left_out=(*(one.part.name for one in left), *(part.name for part in _with_refusals(capture, parts))),

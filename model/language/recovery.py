@@ -176,6 +176,7 @@ class Problem:
         left_out: the damaged parts that have no world; no procedure does anything there.
         withheld: the names of procedures that would.
         uncovered: the names of the kinds of damage that no claim of the worlds is about.
+        kept: the names of claims that no step of a plan may violate either: users write and read between two steps.
         goals: the names of claims that are wanted, and whose violation no inspection finds.
     """
 
@@ -197,6 +198,7 @@ class Problem:
     left_out: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     uncovered: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
     goals: frozenset[str] = frozenset()
 
     def carried_out_as(self, procedures: Iterable[Procedure]) -> tuple[CarriedOutPlan, ...]:

@@ -436,7 +436,7 @@ class _Planner:
                 count += 1
                 wanted = cost + procedure.cost + DOWNTIME * is_noticed
                 is_new = after not in known or all(map(Settling.is_clean, self.settlings, after))
-                if after != beliefs and is_new and wanted <= MOST_COST:
+                if after != beliefs and is_new and wanted <= MOST_COST and not self._breaks(after):
                     heappush(queue, (wanted, count, (*procedures, procedure), after))
             for procedure in () if is_late else (one for one in once if self._may_join(procedures, one)):
                 count += 1
@@ -503,11 +503,13 @@ class _Planner:
     # Plans.
 
     def _plan(self, procedures: Sequence[Procedure], faults: int) -> Plan | None:
-        """Return the plan of a sequence; None if some claim may be violated at its end."""
+        """Return the plan of a sequence; None if a claim may be violated at its end, or one that is kept before."""
         early, downtime, shows, beliefs = [], [], [], self._start(faults)
         for procedure in procedures:
             beliefs, is_noticed = self._apply(beliefs, procedure)
             downtime.append(is_noticed)
+            if self._breaks(beliefs):
+                return None
             shows.append(self._shows(beliefs))
             early.append(self._may_stop(beliefs) and not shows[-1] & self.problem.goals)
             beliefs = self._unfinished(beliefs)
@@ -519,6 +521,10 @@ class _Planner:
         """Return the claims that an inspection may find violated if no fault has happened."""
         found = frozenset[str]().union(*map(Settling.claims_before_faults, self.settlings, beliefs))
         return found | {seen for claims, seen in self.problem.seen_as if claims <= found}
+
+    def _breaks(self, beliefs: Beliefs) -> bool:
+        """Whether a claim that plans keep on the way, and that held at first, is violated though no fault happens."""
+        return bool(self.problem.kept and self.problem.kept & self._shows(beliefs) - self._shows(self._start(0)))
 
     def _unfinished(self, beliefs: Beliefs) -> Beliefs:
         """Return the beliefs that need another procedure: without what an operator finds in order, where that lasts.

@@ -139,3 +139,22 @@ def test_of_procedures_that_are_done_once_a_plan_has_one(once: tuple[str, ...], 
     )
     found = plan_recovery(Problem(Inspection("A pile.", (), {}), (world,), procedures), faults=0)
     assert (found.plan and [one.name for one in found.plan.procedures]) == steps
+
+
+@always(symptom="the pile has two stones")
+def pile_is_not_of_two(pile: Pile) -> bool:
+    return pile.height != 2
+
+
+@pytest.mark.parametrize(("kept", "steps"), [((), ["one", "one", "one"]), (("pile_is_not_of_two",), ["one", "two"])])
+def test_no_step_of_a_plan_violates_a_claim_that_is_kept_on_the_way(kept: tuple[str, ...], steps: list[str]) -> None:
+    claims = (pile_is_high, pile_is_not_of_two)
+    model = Model(Scenario(name="pile", story="A pile.", state=Pile, actions=(lay,), properties=claims))
+    world = World("pile", model, model.initial, model.properties, plain=True)
+    procedures = (
+        Procedure("one", "Lay one stone.", ((Move((("lay(0)",),)),),), cost=1),
+        Procedure("two", "Lay two stones.", ((Move((("lay(1)",),)),),), cost=4),
+    )
+    problem = Problem(Inspection("A pile.", (), {}), (world,), procedures, kept=frozenset(kept))
+    found = plan_recovery(problem, faults=0)
+    assert found.plan is not None and [one.name for one in found.plan.procedures] == steps
