@@ -598,12 +598,19 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
             yield evolve(left, premise=_joined(first.premise, f"{_gone(gone)}, and {WITH_LOSSES}"), instead_of=gone)
         for begin in GONE:
             given_up = _named(first, begin)
-            if given_up:
+            if given_up and not (begin == REPAIR_DISK and any(map(_is_only_down, parts))):
                 procedures = _without_gone(first, begin, given_up)
                 procedures = tuple(one for one in procedures if not one.name.startswith(START_BROKER))
                 left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
                 yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
+
+
+def _is_only_down(part: ClusterPart) -> bool:
+    """Whether logs of a partition are on failed disks and on brokers that are down only: no empty one leads instead."""
+    known = [one for one in part.observed.situation.brokers if one.replica or one.in_isr]
+    read = [one for one in known if one.directory and not one.offline]
+    return any(one.offline for one in known) and bool(read) and not any(one.alive for one in read)
 
 
 def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
