@@ -468,11 +468,13 @@ def _premise(parts: Iterable[ClusterPart]) -> str:
 
 
 def _has_lost_its_logs(part: ClusterPart) -> bool:
-    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it."""
+    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it.
+
+    The first leader may have served it for long at leader epoch 0.
+    """
     situation = part.observed.situation
     is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
-    was_led = situation.has_state and part.topic.states[part.partitions[0]].leader_epoch > 0
-    return is_gone and was_led and not any(one.in_isr and one.alive for one in situation.brokers)
+    return is_gone and situation.has_state and not any(one.in_isr and one.alive for one in situation.brokers)
 
 
 def _marked(capture: Capture) -> str:

@@ -94,10 +94,6 @@ ANSWERS = {
     "restored-leader-beside-a-failed-disk-3.9.0": {
         "": None,
         "if acknowledged records may be lost": ["repair-disk 2", "elect-unclean t0"],
-        "if the failed disk of broker 2 cannot be read, and acknowledged records may be lost": [
-            "replace-disk 2",
-            "elect-unclean t0",
-        ],
     },
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
