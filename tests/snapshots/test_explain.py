@@ -127,8 +127,8 @@ def another_leader(later: dict[str, Any]) -> None:
     state(later)["leader"] = 3
 
 
-def smaller_isr(later: dict[str, Any]) -> None:
-    state(later, 1)["isr"] = [1, 3]
+def isr_without_its_leader(later: dict[str, Any]) -> None:
+    state(later, 1)["isr"] = [1, 2]
 
 
 def older_controller_epoch(later: dict[str, Any]) -> None:
@@ -183,7 +183,7 @@ STOPPED, RESTARTED, LAST = (
     [
         (another_id, "scenario-01-exact-02-03-produce-consume", "topic_id in ZooKeeper of t"),
         (another_leader, "scenario-01-exact-02-03-produce-consume", "leader of t-0"),
-        (smaller_isr, "scenario-01-exact-02-03-produce-consume", "ISR of t-1"),
+        (isr_without_its_leader, "scenario-01-exact-02-03-produce-consume", "ISR of t-1"),
         (older_controller_epoch, "scenario-01-exact-02-03-produce-consume", "controller epoch"),
         (file_with_another_id, "scenario-01-exact-02-03-produce-consume", "partition.metadata of t-1 on broker 2"),
         (member_that_nobody_added, STOPPED, "ISR of t-1"),
