@@ -80,7 +80,7 @@ ANSWERS = {
     "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "restart 1 2 3"]},
     "restored-zookeeper-backup-3.9.0": {
         NOT_EARLIER: ["write-states", "start-broker 1"],
-        f"{NOT_EARLIER}, and if broker 1 is gone for good": ["write-states-of-next", "start-broker 2"],
+        f"{NOT_EARLIER}, and if broker 1 is gone for good": ["write-states-of-next 1", "start-broker 2"],
         f"{NOT_EARLIER}, and if brokers 1, 2 and 3 are gone for good": None,
         f"{NOT_EARLIER}, and if brokers 1, 2 and 3 are gone for good, and acknowledged records may be lost": [
             "write-states",

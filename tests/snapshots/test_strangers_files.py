@@ -558,3 +558,26 @@ def test_a_plan_may_write_states_of_different_partitions_in_two_steps() -> None:
     writes = {one.name: one.once for one in problem(snapshot).procedures if one.once}
     assert writes.keys() == {"write-states", "write-states-of-leaders"}
     assert all(writes.values()) and writes["write-states"].isdisjoint(writes["write-states-of-leaders"])
+
+
+def test_each_broker_with_the_newest_log_of_a_partition_may_be_missed() -> None:
+    """ZooKeeper was restored: the state of a partition names the next log, whichever broker is missed."""
+    snapshot = cluster("3.9.0")
+    for name, newest in (("orders", 1), ("payments", 2)):
+        state(snapshot, name).update(leader=newest, isr=[1, 2, 3], leader_epoch=2)
+        for broker in snapshot["brokers"].values():
+            broker["dirs"][f"{name}-0"] = log(IDS[name], EPOCHS)
+    snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [2, 3, 1]
+    for broker in (1, 2, 3):
+        down(snapshot, broker)
+    snapshot["controller"] = None
+    steps_of_next = [one for one in problem(snapshot).procedures if one.name.startswith("write-states-of-next")]
+    behind = {b for one in problem(snapshot).procedures if one.name == "write-states" for b in leaders(one.commands)}
+    assert behind == {1, 2} and len(steps_of_next) == 2
+    assert {one.name for one in steps_of_next} == {f"write-states-of-next {b}" for b in behind}
+    assert all(int(one.name.split()[1]) not in leaders(one.commands) for one in steps_of_next)
+
+
+def leaders(commands: tuple[str, ...]) -> set[int]:
+    """The leaders in the states that commands write."""
+    return {int(one.partition('"leader":')[2].partition(",")[0]) for one in commands if '"leader":' in one}

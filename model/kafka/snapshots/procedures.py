@@ -304,10 +304,10 @@ class Catalogue:
         left = [self._newest_left(part) for part in behind]
         if behind:
             yield self._write_leaders("write-states", behind, newest, cost=1)
-        missed = [b for b in newest if not self.capture.brokers[b].alive]
-        next_ones = [next((b for b in part.lineages.isr if b not in missed[:1]), None) for part in behind]
-        if missed and None not in next_ones:
-            yield self._write_leaders("write-states-of-next", behind, [b for b in next_ones if b is not None], cost=2)
+        for gone in dict.fromkeys(b for b in newest if not self.capture.brokers[b].alive):
+            known = [[b for b in part.lineages.isr if b != gone] for part in behind]
+            if all(known):
+                yield self._write_leaders(f"write-states-of-next {gone}", behind, [one[0] for one in known], cost=2)
         others = [broker for broker in left if broker is not None]
         if len(others) == len(left) and others != newest:
             name = f"{WITHOUT_NEWEST} {' '.join(map(str, sorted(set(others))))}"

@@ -929,7 +929,7 @@ def _far(series: Captures, place: int) -> str:
     """Return that more events than are tried came before a capture, as epochs show; nothing if they do not.
 
     Each election of a controller needs an event. Of two changes of a leader, a broker that stops and starts makes one,
-    and an election of the preferred leader the other.
+    and an election of the preferred leader the other; a reassignment may make more.
     """
     before, after = series.captures[max(place - 1, 0)], series.captures[place]
     was, now = (one.topics.get(series.topic) for one in (before, after))
@@ -942,7 +942,7 @@ def _far(series: Captures, place: int) -> str:
     if least <= USUAL_EVENTS:
         return ""
     shown, earlier = printable(series.names[place], 200), printable(series.names[place - 1], 200)
-    return f"{shown} shows by its epochs that {least} events or more came after {earlier}: take snapshots in between"
+    return f"{shown} shows by its epochs that about {least} events came after {earlier}: take snapshots in between"
 
 
 def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
