@@ -67,9 +67,9 @@ def _answer_object(recovery: Recovery, snapshot: str) -> dict[str, Any]:
     return {
         "premise": problem.premise,
         "answer": _answer(recovery),
-        "safe": safety(recovery.plan, problem) if recovery.plan and recovery.plan.procedures else None,
+        "safe": safety(problem) if recovery.plan and recovery.plan.procedures else None,
         "plan": _plan_object(recovery.plan, problem, snapshot),
-        "faults": _faults(recovery.plan),
+        "faults": _faults(plan),
         "best_left": _plan_object(recovery.best, problem, snapshot),
         "defeats": [_defeat_object(defeat) for defeat in recovery.defeats],
         "left_out": list(problem.left_out),
@@ -95,9 +95,11 @@ def _answer(recovery: Recovery) -> str:
 
 
 def _faults(plan: Plan | None) -> str | None:
-    """Return when one fault may happen during a plan."""
+    """Return when one fault may happen during a plan, or during the best that is left."""
     if plan is None:
         return None
+    if not plan.faults:
+        return "never"
     return "at any moment" if plan.at_any_moment else "at rest after a step"
 
 

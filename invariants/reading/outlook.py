@@ -97,6 +97,7 @@ from kwalk.model.kafka.snapshots.snapshot import reading_of
 from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
+from kwalk.model.language.model import PropertyInstance
 from kwalk.model.language.recovery import Problem, Procedure, World
 
 OF_RECORDS = (
@@ -594,18 +595,19 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - left_to_start
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         yield evolve(left, premise=_joined(first.premise, premise))
-        left = evolve(left, procedures=tuple(one for one in left.procedures if one.name not in saving))
-        gone = _named(first, START_BROKER) & saving
-        if gone and gone != _named(first, START_BROKER):  # others that are down can start, and be elected
-            yield evolve(left, premise=_joined(first.premise, f"{_gone(gone)}, and {WITH_LOSSES}"), instead_of=gone)
-        for begin in GONE:
-            given_up = _named(first, begin)
-            if given_up and not (begin == REPAIR_DISK and any(map(_is_only_down, parts))):
+        for begin, given_up in _given_up(first, saving):
+            if not (begin == REPAIR_DISK and any(map(_is_only_down, parts))):
                 procedures = _without_gone(first, begin, given_up)
-                procedures = tuple(one for one in procedures if not one.name.startswith(START_BROKER))
+                procedures = tuple(one for one in procedures if one.name not in worse)
                 left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
                 premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-                yield evolve(_losing(left, parts), premise=premise, instead_of=given_up)
+                yield evolve(_losing(left, parts, _saved(parts, begin, given_up)), premise=premise, instead_of=given_up)
+
+
+def _saved(parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> set[str]:
+    """Return the names of the parts whose acknowledged records another broker has than those that are gone."""
+    gone = {int(name.removeprefix(begin)) for name in given_up}
+    return {part.name for part in parts if {*part.lineages.isr} - gone}
 
 
 def _is_only_down(part: ClusterPart) -> bool:
@@ -650,30 +652,35 @@ def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:
     return tuple(one for one in procedures if not (one.name.startswith(ELECT) and one.name.split()[1] in topics))
 
 
-def _losing(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
+def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[str] = ()) -> Problem:
     """Return a problem whose plans may lose acknowledged records, and are asked for as a last resort.
 
-    A broker with an empty disk would lead, and the others would lose all that they have: they are to lead before.
+    Those of the parts whose names are saved are kept. A broker with an empty disk would lead, and the others would lose
+    all that they have: they are to lead before.
     """
-    dropped = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
+    lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
+    dropped = set[str]()
     procedures, uncovered = problem.procedures, problem.uncovered
     if any(_may_lead_for_failed_disk(part.observed) for part in parts):
         procedures = _without(problem, REPLACE_DISK)
         if not _named(problem, REPAIR_DISK):
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
-    leading = {f"{START_EMPTY}{b}" for part in parts if _has_live_log(part.observed) for b in _isr(part.observed)}
-    bare = {str(b) for part in parts if _has_live_log(part.observed) for b in _bare_members(part.observed)}
+    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
+    electable = [part.observed for part in parts if _has_live_log(part.observed, starting)]
+    leading = {f"{START_EMPTY}{b}" for observed in electable for b in _isr(observed)}
+    bare = {str(b) for observed in electable for b in _bare_members(observed)}
     procedures = tuple(one for one in procedures if one.name not in leading and bare.isdisjoint(one.starts))
     waiting = [world for world in problem.worlds if leading and world.success]  # for the empty broker: let it wait
     uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
-    worlds = tuple(
-        evolve(
-            world, claims=tuple(c for c in world.claims if world not in waiting and c.declaration.name not in dropped)
-        )
-        for world in problem.worlds
-    )
-    keeps = "no record of another topic comes in, and acknowledged ones may be lost,"
+
+    def claims(world: World) -> Iterator[PropertyInstance]:
+        left = dropped | (set() if world.name in saved else lost)
+        yield from (one for one in world.claims if world not in waiting and one.declaration.name not in left)
+
+    worlds = tuple(evolve(world, claims=tuple(claims(world))) for world in problem.worlds)
+    which = f" of {listed([part.name for part in parts if part.name not in saved])}" if saved else ""
+    keeps = f"no record of another topic comes in, and acknowledged ones{which} may be lost,"
     left = evolve(problem, worlds=worlds, procedures=procedures, uncovered=uncovered)
     return evolve(left, is_last_resort=True, keeps=keeps)
 
@@ -683,11 +690,11 @@ def _may_lead_for_failed_disk(observed: Observed) -> bool:
     return _has_live_log(observed) and any(one.offline and one.in_isr for one in observed.situation.brokers)
 
 
-def _has_live_log(observed: Observed) -> bool:
-    """Whether a live replica has a log of a partition without a live ISR member."""
-    known = observed.situation.brokers
-    is_served = any(one.in_isr and one.alive for one in known)
-    return not is_served and any(one.replica and one.alive and one.directory for one in known)
+def _has_live_log(observed: Observed, starting: Collection[int] = ()) -> bool:
+    """Whether a replica that is live, or starts, has a log of a partition without a live ISR member."""
+    known = list(zip(observed.brokers, observed.situation.brokers, strict=True))
+    is_served = any(one.in_isr and one.alive for _, one in known)
+    return not is_served and any(one.replica and one.directory and (one.alive or b in starting) for b, one in known)
 
 
 def _bare_members(observed: Observed) -> list[int]:
@@ -752,12 +759,24 @@ def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iter
 
     Of several, one may be gone and the others not: the operator who misses one needs no empty brokers for the others.
     """
-    for begin, gone in GONE.items():
-        named = sorted(_named(first, begin))
-        singly = [frozenset({name}) for name in named] if len(named) > 1 else []
-        for given_up in (*singly, *([frozenset(named)] if named else [])):
-            left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
-            yield evolve(left, premise=_joined(common, _premise(parts), gone(given_up)), instead_of=given_up)
+    for begin, given_up in _given_up(first):
+        left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
+        yield evolve(left, premise=_joined(common, _premise(parts), GONE[begin](given_up)), instead_of=given_up)
+
+
+def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield what may be gone: how the names of the steps begin that bring it back, and these names; fewer first.
+
+    Args:
+        first: The problem.
+        together: The names of steps without all of which something is lost, though others can be done.
+    """
+    for begin in GONE:
+        named = _named(first, begin)
+        several = (frozenset(together) & named, named)
+        for given_up in dict.fromkeys((*(frozenset({name}) for name in sorted(named)), *several)):
+            if given_up:
+                yield begin, given_up
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:

@@ -165,8 +165,8 @@ class Problem:
             good", empty if there is none.
         alternatives: the problem under other conditions, or for another end.
         instead_of: as an alternative, the names of procedures: it is asked only if the first plan has one of them, or
-            the plan of an alternative to fewer of them has another one; as a last resort, also if that has no plan.
-            Empty: it is always asked.
+            another one that starts the same and that the alternative lacks, or if the plan of an alternative to fewer
+            of them has such a step; as a last resort, also if that has no plan. Empty: it is always asked.
         is_last_resort: as an alternative, whether it is asked only if there is no plan without it; with `instead_of`,
             no other one instead of the same procedures.
         is_for_later: as an alternative, whether it is asked only if what is wrong repairs itself, in case it does not.

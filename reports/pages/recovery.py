@@ -65,9 +65,10 @@ def way_out(recovery: Recovery, snapshot: str) -> Iterator[Block]:
     plan = recovery.plan or recovery.best
     if recovery.plan is None and recovery.best is not None:
         when = "nothing fails within a step" if recovery.best.faults else "nothing fails meanwhile"
-        yield Paragraph(f"The best that is left: it repairs the cluster if {when}.", 2)
+        more = "; whether a fault within a step harms it is not known yet" if recovery.best.is_open else ""
+        yield Paragraph(f"The best that is left: it repairs the cluster if {when}{more}.", 2)
     if plan is not None:
-        yield from _steps(plan, problem, snapshot, is_proved=recovery.plan is not None and recovery.plan.at_any_moment)
+        yield from _steps(plan, problem, snapshot, is_safe=recovery.plan is not None)
     if recovery.plan is None and not nothing_planned(recovery):
         yield from _withheld(problem)
         yield from _defeats(recovery)
@@ -119,9 +120,8 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         rest = "; it is not for all that is wrong" if problem.left_out or problem.uncovered else ""
         rest += f", and does nothing to {listed(problem.left_out, NAMED)}" if problem.withheld else ""
         rest += ", see below" if rest else ""
-        safe = safety(recovery.plan, problem)
-        tone = "good" if recovery.plan.at_any_moment and not problem.left_out else "open"
-        return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safe}{rest}."]
+        tone = "open" if problem.left_out else "good"
+        return [strong("PLAN", tone), f"  {steps} step{'s' * (steps != 1)}; {safety(problem)}{rest}."]
     if recovery.complete and problem.withheld:
         what = f"  No sequence of steps that do nothing to {listed(problem.left_out, NAMED)} is one: see below."
         return [strong("NO SAFE PLAN", "open"), what]
@@ -143,23 +143,17 @@ def _beside(problem: Problem) -> str:
     return f"; beside that, {'; '.join(found)}" if found else ""
 
 
-def safety(plan: Plan, problem: Problem) -> str:
+def safety(problem: Problem) -> str:
     """Return what a plan keeps, and what may happen meanwhile."""
-    fault = problem.although
-    if plan.at_any_moment:
-        return f"{problem.keeps} {fault} at any moment"
-    return (
-        f"{problem.keeps} {fault} when the cluster is at rest after a step; within a step was not searched to the end "
-        "(increase --seconds)"
-    )
+    return f"{problem.keeps} {problem.although} at any moment"
 
 
-def _steps(plan: Plan, problem: Problem, snapshot: str, *, is_proved: bool) -> Iterator[Block]:
+def _steps(plan: Plan, problem: Problem, snapshot: str, *, is_safe: bool) -> Iterator[Block]:
     for number, procedure in enumerate(plan.procedures):
         yield Card(
             [strong(f"{number + 1}. {procedure.title}")],
             tuple(_step_blocks(plan, number, problem, snapshot)),
-            "good" if is_proved and not plan.downtime[number] else "open",
+            "good" if is_safe and not plan.downtime[number] else "open",
         )
 
 

@@ -192,6 +192,7 @@ class Plan:
         early: for each procedure, whether an operator may stop after it if all claims hold then.
         downtime: for each procedure, whether users may notice it though no fault happens.
         shows: for each procedure, the claims that may be found violated after it though no fault happens.
+        is_open: whether the time ended before it was known whether they may happen at any moment.
     """
 
     procedures: tuple[Procedure, ...]
@@ -200,6 +201,7 @@ class Plan:
     early: tuple[bool, ...]
     downtime: tuple[bool, ...]
     shows: tuple[frozenset[str], ...]
+    is_open: bool = False
 
 
 @frozen
@@ -208,7 +210,7 @@ class Recovery:
 
     Attributes:
         problem: the problem.
-        plan: a plan that is safe against one fault; None if there is none, or none was found in time.
+        plan: a plan that is safe though faults happen at any moment; None if there is none, or none was found in time.
         best: if there is no such plan, one that is safe if faults happen only at rest, or works if none happens; None
             if there is none either.
         defeats: if there is no such plan, what defeats the candidates.
@@ -265,12 +267,16 @@ def plan_recovery(
 def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:
     """Whether an alternative is asked, after the answers to the problem and to the alternatives before it.
 
-    One to several steps is asked where the answers to fewer of them use another one, or were not found in time; as a
-    last resort, also where fewer of them have no plan.
+    One to several steps is asked where the answers to fewer of them use another one, or another step that starts the
+    same, or were not found in time; as a last resort, also where fewer of them have no plan.
     """
     fewer = [one for one in others if one.problem.instead_of and one.problem.instead_of < alternative.instead_of]
     answered = [first] if first.plan else [one for one in others if not one.problem.instead_of]
-    used = {step.name for one in fewer or answered if one.plan for step in one.plan.procedures}
+    used = [step for one in fewer or answered if one.plan for step in one.plan.procedures]
+    missed = [one for one in first.problem.procedures if one.name in alternative.instead_of]
+    gone = frozenset[str]().union(*(one.starts for one in missed)) | alternative.instead_of
+    left = {one.name for one in alternative.procedures}
+    is_used = any(one.name not in left and not gone.isdisjoint({one.name, *one.starts}) for one in used)
     solved = {one.problem.instead_of for one in fewer if one.plan}
     lacks_plan = alternative.is_last_resort and any(one.problem.instead_of not in solved for one in fewer)
     is_open = lacks_plan or any(not one.in_time for one in fewer)
@@ -280,7 +286,7 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
         return False
     if alternative.is_last_resort and any(one.plan is not None for one in rivals):
         return False
-    return not alternative.instead_of or bool(alternative.instead_of & used) or is_open
+    return not alternative.instead_of or is_used or is_open
 
 
 class _Planner:
@@ -304,24 +310,27 @@ class _Planner:
         clock.began = time.monotonic()  # without the time that compiling took
 
     def recovery(self, faults: int) -> Recovery:
-        complete, in_time, plan, best = True, True, None, None
+        complete, in_time, plan, best, at_rest = True, True, None, None, None
         defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
             for procedures in self._candidates():
                 self._strike(at_any_moment=False)
                 best = best or self._plan(procedures, 0)
-                plan, is_safe = self._against_faults(procedures, faults)
-                if plan is not None and is_safe:
+                at_rest = self._plan(procedures, faults)
+                if at_rest is not None:
+                    self._strike(at_any_moment=faults > 0)
+                    plan = self._plan(procedures, faults)
+                if plan is not None:
                     break
-                if plan is not None and (best is None or not best.faults):
-                    best = plan
-                plan = None
+                best = at_rest if at_rest and (best is None or best.faults < faults) else best
                 defeated.append((procedures, faults, self._at_any_moment))
+                at_rest = None
                 if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
         except PlanningStopped:
             complete = in_time = False
+            best = evolve(at_rest, is_open=True) if at_rest else best
         alone = [((one,), 0, False) for one in self.problem.procedures]
         defeats = [] if plan else list(self._reasons([*defeated, *alone]))
         self._strike(at_any_moment=False)
@@ -340,21 +349,6 @@ class _Planner:
             visited=sum(s.visited for s in self.settlings),
             compared=compared,
         )
-
-    def _against_faults(self, procedures: Sequence[Procedure], faults: int) -> tuple[Plan | None, bool]:
-        """Return the plan of a sequence that is safe at least against faults at rest, and whether nothing defeats it.
-
-        What defeats it strikes when faults strike then.
-        """
-        plan = self._plan(procedures, faults)
-        if plan is None or not faults:
-            return plan, plan is not None
-        try:
-            self._strike(at_any_moment=True)
-            safe = self._plan(procedures, faults)
-            return (safe, True) if safe else (plan, False)
-        except PlanningStopped:
-            return plan, True
 
     @property
     def _at_any_moment(self) -> bool:

@@ -530,8 +530,8 @@ def test_a_broker_whose_start_would_repair_nothing_is_not_missed() -> None:
     assert not any("brokers 1 and 2 are gone" in premise for premise in found)
 
 
-def test_who_misses_all_of_several_brokers_has_an_answer_though_who_misses_one_has_none() -> None:
-    """Each broker that is down has the only log of a topic: who misses one, or both, loses its records."""
+def test_who_misses_one_of_several_brokers_loses_no_records_of_the_others() -> None:
+    """Each broker that is down has the only log of a topic: who misses one loses its records only, who misses both all."""
     snapshot = cluster()
     for broker, topic in enumerate(IDS, 1):
         snapshot["topics"][topic]["znode"]["partitions"]["0"] = [broker]
@@ -539,15 +539,27 @@ def test_who_misses_all_of_several_brokers_has_an_answer_though_who_misses_one_h
         for other in {"1", "2", "3"} - {str(broker)}:
             del snapshot["brokers"][other]["dirs"][f"{topic}-0"]
     down(snapshot, 1, 2)
-    assert steps(planned(snapshot)) == {
+    found = planned(snapshot)
+    assert steps(found) == {
         "": ["start-broker 1", "start-broker 2"],
         "if broker 1 is gone for good": None,
         "if broker 2 is gone for good": None,
+        "if broker 1 is gone for good, and acknowledged records may be lost": [
+            "start-broker 2",
+            "start-empty-broker 1",
+        ],
+        "if broker 2 is gone for good, and acknowledged records may be lost": [
+            "start-broker 1",
+            "start-empty-broker 2",
+        ],
         "if brokers 1 and 2 are gone for good, and acknowledged records may be lost": [
             "start-empty-broker 1",
             "start-empty-broker 2",
         ],
     }
+    for broker, topic in enumerate(IDS, 1):
+        one = found[f"if broker {broker} is gone for good, and acknowledged records may be lost"]
+        assert f"acknowledged ones of {topic}-0 may be lost" in one.problem.keeps
 
 
 def test_a_plan_may_write_states_of_different_partitions_in_two_steps() -> None:
