@@ -596,25 +596,16 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         yield evolve(left, premise=_joined(first.premise, premise))
         for begin, given_up in _given_up(first, saving):
-            if not (begin == REPAIR_DISK and any(map(_is_only_down, parts))):
-                procedures = _without_gone(first, begin, given_up)
-                procedures = tuple(one for one in procedures if one.name not in worse)
-                left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
-                premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-                yield evolve(_losing(left, parts, _saved(parts, begin, given_up)), premise=premise, instead_of=given_up)
+            procedures = tuple(one for one in _without_gone(first, begin, given_up) if one.name not in worse)
+            left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
+            premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
+            yield evolve(_losing(left, parts, _saved(parts, begin, given_up)), premise=premise, instead_of=given_up)
 
 
 def _saved(parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> set[str]:
     """Return the names of the parts whose acknowledged records another broker has than those that are gone."""
     gone = {int(name.removeprefix(begin)) for name in given_up}
     return {part.name for part in parts if {*part.lineages.isr} - gone}
-
-
-def _is_only_down(part: ClusterPart) -> bool:
-    """Whether logs of a partition are on failed disks and on brokers that are down only: no empty one leads instead."""
-    known = [one for one in part.observed.situation.brokers if one.replica or one.in_isr]
-    read = [one for one in known if one.directory and not one.offline]
-    return any(one.offline for one in known) and bool(read) and not any(one.alive for one in read)
 
 
 def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
@@ -661,13 +652,13 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     dropped = set[str]()
     procedures, uncovered = problem.procedures, problem.uncovered
-    if any(_may_lead_for_failed_disk(part.observed) for part in parts):
+    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
+    electable = [part.observed for part in parts if _is_electable(part.observed, starting)]
+    if any(one.offline and one.in_isr for observed in electable for one in observed.situation.brokers):
         procedures = _without(problem, REPLACE_DISK)
         if not _named(problem, REPAIR_DISK):
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
-    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
-    electable = [part.observed for part in parts if _has_live_log(part.observed, starting)]
     leading = {f"{START_EMPTY}{b}" for observed in electable for b in _isr(observed)}
     bare = {str(b) for observed in electable for b in _bare_members(observed)}
     procedures = tuple(one for one in procedures if one.name not in leading and bare.isdisjoint(one.starts))
@@ -685,12 +676,7 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     return evolve(left, is_last_resort=True, keeps=keeps)
 
 
-def _may_lead_for_failed_disk(observed: Observed) -> bool:
-    """Whether a live replica has a log of a partition whose ISR is on failed disks, or down."""
-    return _has_live_log(observed) and any(one.offline and one.in_isr for one in observed.situation.brokers)
-
-
-def _has_live_log(observed: Observed, starting: Collection[int] = ()) -> bool:
+def _is_electable(observed: Observed, starting: Collection[int]) -> bool:
     """Whether a replica that is live, or starts, has a log of a partition without a live ISR member."""
     known = list(zip(observed.brokers, observed.situation.brokers, strict=True))
     is_served = any(one.in_isr and one.alive for _, one in known)

@@ -53,6 +53,7 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 OWN_DISKS = "if the replicas have disks of their own"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
+UNREADABLE = "if the failed disk of broker 2 cannot be read"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
@@ -89,11 +90,12 @@ ANSWERS = {
     },
     "failed-disk-of-a-replica-3.9.0": {
         "": ["repair-disk 2"],
-        "if the failed disk of broker 2 cannot be read": ["replace-disk 2"],
+        UNREADABLE: ["replace-disk 2"],
     },
     "restored-leader-beside-a-failed-disk-3.9.0": {
         "": None,
         "if acknowledged records may be lost": ["repair-disk 2", "elect-unclean t0"],
+        f"{UNREADABLE}, and acknowledged records may be lost": ["start-broker 1", "replace-disk 2"],
     },
     "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {

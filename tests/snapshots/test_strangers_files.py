@@ -531,7 +531,7 @@ def test_a_broker_whose_start_would_repair_nothing_is_not_missed() -> None:
 
 
 def test_who_misses_one_of_several_brokers_loses_no_records_of_the_others() -> None:
-    """Each broker that is down has the only log of a topic: who misses one loses its records only, who misses both all."""
+    """Each broker that is down has the only log of a topic: who misses one loses its records only."""
     snapshot = cluster()
     for broker, topic in enumerate(IDS, 1):
         snapshot["topics"][topic]["znode"]["partitions"]["0"] = [broker]

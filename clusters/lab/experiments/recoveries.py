@@ -260,7 +260,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
     assert plan is not None
     kept = _kept(scene, case, premise)
     others = [(other, what_to_keep(other, logs_on_disks(lab, other.topic), FIRST)) for other in scene.others]
-    details |= {"answer": _in_words(answer), "safe at any moment": plan.at_any_moment}
+    details["answer"] = _in_words(answer)
     details["lost before the plan"] = [f"{one.value} at offset {one.offset}" for one in kept.lost]
     _move_garbled_checkpoints(scene, premise)
     if not plan.procedures:

@@ -834,6 +834,7 @@ class Catalogue:
             return (_stop(part, broker), empty, _start(part, broker, repaired=True))
 
         needed = self._is_needed(broker)
+        copies = "leads with empty ones where no other replica leads" if needed else "copies those of the leaders"
         led = "" if needed else ", and each partition that had a log on it has a leader (kafka-topics.sh --describe)"
         return Procedure(
             f"{REPLACE_DISK}{broker}",
@@ -844,9 +845,7 @@ class Catalogue:
             before=f"the disk cannot be read{led}; grep 'Stopping serving logs in dir' logs/server.log names the "
             "log directory",
             after=REST,
-            risk="the logs that the disk had are given up: "
-            + (f"broker {broker} leads with empty ones" if needed else f"broker {broker} copies those of the leaders")
-            + self._refused((broker,)),
+            risk=f"the logs that the disk had are given up: broker {broker} {copies}" + self._refused((broker,)),
         )
 
     def _is_needed(self, broker: int) -> bool:
