@@ -96,10 +96,8 @@ def _answer(recovery: Recovery) -> str:
 
 def _faults(plan: Plan | None) -> str | None:
     """Return when one fault may happen during a plan, or during the best that is left."""
-    if plan is None:
+    if plan is None or not plan.faults:
         return None
-    if not plan.faults:
-        return "never"
     return "at any moment" if plan.at_any_moment else "at rest after a step"
 
 
