@@ -87,7 +87,9 @@ CARRIED_OUT = tuple(
         ("another-broker-id-rf-2", EVERY, ("stray-log",), (MOVE,)),
         ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("repair-disk",)),
         ("failed-disk-of-a-replica", ENDS, ("offline-replica",), ("replace-disk",)),
+        ("restored-leader-beside-a-failed-disk", NEWER, ("no-live-isr",), ("start-broker", "replace-disk")),
         ("power-was-lost", ENDS, ("no-live-isr",), ("start-broker",)),
+        ("power-was-lost", ENDS, ("no-live-isr",), (f"{WRITE_STATES}-of-next", "start-broker")),
         ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back", "put-back")),
         (
             "failed-disks-of-two-brokers",

@@ -78,8 +78,8 @@ from kwalk.model.kafka.snapshots.lineage import (
     Choice,
     Lineages,
     keeps_difference,
-    lagging_members,
     latest_logs,
+    latest_members,
 )
 from kwalk.model.kafka.snapshots.misnamed import own_choices
 from kwalk.model.kafka.snapshots.procedures import (
@@ -811,7 +811,7 @@ class PartitionGroup:
     observed: Observed
     lineages: Lineages
     choices: tuple[Choice, ...]
-    latest: int | None
+    latest: tuple[int, ...]
 
     @property
     def key(self) -> object:
@@ -863,8 +863,7 @@ def groups_of(
                 left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
                 continue
             choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
-            best = {*lagging_members(capture, topic, partition).values()}
-            latest = best.pop() if len(best) == 1 else None
+            latest = latest_members(capture, topic, partition)
             known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
             alike.setdefault(known[partition].key, []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]

@@ -721,6 +721,24 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
 
 
+def latest_members(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the ISR members whose logs end last, while all are down; first one that has records which others lack.
+
+    Each is known to have all that those after it have.
+    """
+    best = {*lagging_members(capture, topic, partition).values()}
+    if len(best) != 1:
+        return ()
+    members = {b: capture.directory(b, topic.name, partition) for b in topic.states[partition].isr if b not in best}
+    logs, found = {b: log for b, log in members.items() if log is not None and log.leader_epochs}, [*best]
+    while left := {b: log for b, log in logs.items() if b not in found}:
+        first, *others = latest_logs(left, topic)
+        if not all(are_alike(left[first], left[other], topic) for other in others):
+            break
+        found += [first, *others]
+    return tuple(found)
+
+
 def shorter_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
     """Return the ISR members whose logs are known to end before another one's, where no broker runs, with that one.
 

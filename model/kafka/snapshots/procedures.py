@@ -292,7 +292,7 @@ class Catalogue:
         there is no state, a replica whose log has all that the others have.
         """
         leaders = {"leaders": [part.leader_of_wrong_isr for part in self.parts]}
-        leaders["latest"] = [part.latest for part in self.parts]
+        leaders["latest"] = [next(iter(part.latest), None) for part in self.parts]
         leaders["first-leaders"] = [part.first_leader for part in self.parts]
         for which, brokers in leaders.items():
             found = [(part, b) for part, b in zip(self.parts, brokers, strict=True) if b is not None]
@@ -304,10 +304,13 @@ class Catalogue:
         left = [self._newest_left(part) for part in behind]
         if behind:
             yield self._write_leaders("write-states", behind, newest, cost=1)
-        for gone in dict.fromkeys(b for b in newest if not self.capture.brokers[b].alive):
-            known = [[b for b in part.lineages.isr if b != gone] for part in behind]
+        orders = [(part, part.lineages.isr if part.is_behind else part.latest) for part in self.parts]
+        ordered = [(part, order) for part, order in orders if order]
+        for gone in dict.fromkeys(order[0] for _, order in ordered if not self.capture.brokers[order[0]].alive):
+            known = [[b for b in order if b != gone] for _, order in ordered]
             if all(known):
-                yield self._write_leaders(f"write-states-of-next {gone}", behind, [one[0] for one in known], cost=2)
+                parts, leads = [part for part, _ in ordered], [one[0] for one in known]
+                yield self._write_leaders(f"write-states-of-next {gone}", parts, leads, cost=2)
         others = [broker for broker in left if broker is not None]
         if len(others) == len(left) and others != newest:
             name = f"{WITHOUT_NEWEST} {' '.join(map(str, sorted(set(others))))}"

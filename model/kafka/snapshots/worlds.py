@@ -68,9 +68,10 @@ class ClusterPart:
     """One situation of a topic, and the partitions that are in it.
 
     `ids` are the topic ids of all parts of the topic, first those of this one. `choice` says which lineage of logs the
-    partitions are to have, and what their logs may be; `lineages` what shows it. While the ISR is down, `latest` is the
-    member whose log has records that others lack. If `is_settled`, the controller has noticed which brokers are down,
-    and leaders have done what they do about the ISR: what it has now stays, as does a partition without a state.
+    partitions are to have, and what their logs may be; `lineages` what shows it. While the ISR is down, `latest` are
+    its members, that whose log ends last first, if it has records that others lack. If `is_settled`, the controller has
+    noticed which brokers are down, and leaders have done what they do about the ISR: what it has now stays, as does a
+    partition without a state.
     """
 
     topic: Topic
@@ -80,7 +81,7 @@ class ClusterPart:
     choice: Choice
     lineages: Lineages
     is_settled: bool = False
-    latest: int | None = None
+    latest: tuple[int, ...] = ()
 
     @property
     def is_behind(self) -> bool:
@@ -125,8 +126,8 @@ class ClusterPart:
     @property
     def needs_state(self) -> bool:
         """Whether a state that is written by hand may be what helps."""
-        leaders = (self.leader_of_wrong_isr, self.latest, self.first_leader)
-        return self.is_behind or any(leader is not None for leader in leaders)
+        leaders = (self.leader_of_wrong_isr, self.first_leader)
+        return self.is_behind or bool(self.latest) or any(leader is not None for leader in leaders)
 
     @property
     def has_state(self) -> bool:
