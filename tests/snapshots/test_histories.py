@@ -351,13 +351,36 @@ def test_signs_of_damage_are_noticed() -> None:
     documents = history("reassigned-to-the-same-list")
     later = copy.deepcopy(documents[0])
     later["topics"]["h3"]["partition_state"]["0"]["leader"] = -1
-    later["topics"]["h3"]["partition_state"]["0"]["controller_epoch"] = 99
+    later["topics"]["h3"]["partition_state"]["0"].update(controller_epoch=99, zk_version=999)
     log = later["brokers"]["2"]["dirs"]["h3-0"]
     log["leader_epoch_checkpoint"] = "0\n1\n77 0\n"
     (series,) = read_series([json.dumps(document).encode() for document in (documents[0], later)])
     signs = [fact for fact in series.facts if fact.startswith("Noticed: snapshot 2 has ")]
     assert len(signs) == 3
     assert all(any(what in sign for sign in signs) for what in ("controller epoch 99", "epoch 77", "no leader of h3-0"))
+
+
+def test_a_znode_that_differs_at_the_same_version_is_noticed() -> None:
+    """ZooKeeper: DataTree.setData raises the version with each write."""
+    documents = history("reassigned-to-the-same-list")
+    earlier = copy.deepcopy(documents[0])
+    state = earlier["topics"]["h3"]["partition_state"]["0"]
+    state["isr"] = state["isr"][:1]
+
+    def signs() -> list[str]:
+        (series,) = read_series([json.dumps(document).encode() for document in (earlier, documents[0])])
+        return [fact for fact in series.facts if "of its znode" in fact]
+
+    (sign,) = signs()
+    assert f"another state of h3-0 than snapshot 1, at version {state['zk_version']} of its znode" in sign
+    state["zk_version"] += 1
+    (sign,) = signs()
+    assert "another state of h3-0" in sign
+    state["zk_version"] -= 2
+    assert signs() == []
+    earlier["topics"]["h3"]["znode"]["partitions"]["0"].reverse()
+    (sign,) = signs()
+    assert "another znode of topic h3" in sign
 
 
 def test_a_broker_that_does_not_answer_has_an_unknown_metadata_cache() -> None:

@@ -232,13 +232,17 @@ class Directory:
 
 @frozen
 class CapturedPartitionState:
-    """The state znode of a partition; `leader` is None for ZooKeeper's -1, `repeated` names what the ISR has twice."""
+    """The state znode of a partition; `leader` is None for ZooKeeper's -1, `repeated` names what the ISR has twice.
+
+    `version` is ZooKeeper's count of its changes; None if the capture lacks it.
+    """
 
     leader: int | None
     leader_epoch: int
     isr: tuple[int, ...]
     controller_epoch: int
     repeated: tuple[int, ...] = ()
+    version: int | None = field(default=None, eq=False)
 
 
 @frozen
@@ -1027,6 +1031,7 @@ def _state(node: JsonNode, _: int) -> CapturedPartitionState:
         isr=tuple(dict.fromkeys(isr)),
         controller_epoch=node.field("controller_epoch").number(0, INT32),
         repeated=_repeated(isr),
+        version=None if node.maybe("zk_version").missing else node.maybe("zk_version").number(0, INT32),
     )
 
 

@@ -64,12 +64,21 @@ def noticed(names: Sequence[str], captures: Sequence[Capture], lives: Sequence[i
             for partition, text in _lost_leaders(was, now):
                 sign = Noticed(place, f"{shown} {text} as in {earlier}: Kafka raises it.")
                 found.setdefault(("leader", partition), sign)
+            for partition, version, text in _unwritten(was, now):
+                sign = Noticed(
+                    place, f"{shown} has {text} than {earlier}, at version {version} of its znode: {REPLACED}"
+                )
+                found.setdefault(("version", partition), sign)
     return tuple(sorted(found.values(), key=lambda one: one.place))
 
 
 BY_HAND = (
     "a client older than 2.8 that adds partitions drops the id; here a controller older than 2.8 wrote the znode, or a "
     "hand."
+)
+REPLACED = (
+    "each write raises it, so that somebody deleted and created the znode, ZooKeeper lost writes, or a snapshot is of "
+    "another cluster."
 )
 QUORUM_WROTE = (
     "a KRaft controller wrote it, with the epoch of its quorum, and ZooKeeper's controller elects no other leader "
@@ -129,3 +138,21 @@ def _lost_leaders(was: Topic, now: Topic) -> Iterator[tuple[int, str]]:
         if was_led and state.leader is None:
             name = f"{topic_label(now.name)}-{partition}"
             yield partition, f"has no leader of {name} at leader epoch {state.leader_epoch},"
+
+
+def _unwritten(was: Topic, now: Topic) -> Iterator[tuple[int, int, str]]:
+    """Yield the znodes that differ without a later version: the partition, -1 for the topic's, the version, and what.
+
+    A topic that was created again has other states.
+    """
+    label = topic_label(now.name)
+    if None not in (was.created, now.created) and was.created != now.created:
+        return
+    is_other = (was.partitions, was.topic_id, was.moving) != (now.partitions, now.topic_id, now.moving)
+    if now.version < was.version + is_other:
+        yield -1, now.version, f"another znode of topic {label}"
+    for partition, state in now.states.items():
+        before = was.states.get(partition, state)
+        earlier, later = before.version, state.version
+        if earlier is not None and later is not None and later < earlier + (state != before):
+            yield partition, later, f"another state of {label}-{partition}"
