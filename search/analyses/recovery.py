@@ -42,6 +42,8 @@ MOST_CANDIDATES = 24
 """How many sequences that repair if no fault happens are tried against faults."""
 MOST_WORLDS = 6
 """Of more worlds, single procedures are looked at before cheaper sequences."""
+REPETITION = 1
+"""What the last procedure of a sequence costs if it is repeated."""
 EXTENSION = 2
 """The most that a procedure costs of which two are added to a sequence that a fault defeats."""
 INSERTION = 3
@@ -420,10 +422,9 @@ class _Planner:
                     return
                 if is_late:
                     continue
-                alone = sum(one.cost for one in procedures)
-                for longer in self._longer(procedures, allowed):
+                for longer, more in self._longer(procedures, allowed):
                     count += 1
-                    heappush(queue, (cost + sum(one.cost for one in longer) - alone, count, longer, None))
+                    heappush(queue, (cost + more, count, longer, None))
                 continue
             for procedure in (one for one in allowed if self._may_join(procedures, one)):
                 after, is_noticed = self._apply(beliefs, procedure)
@@ -442,17 +443,22 @@ class _Planner:
         """Whether a procedure may be in a sequence that has some others."""
         return all(one.once.isdisjoint(other.once) for other in procedures)
 
-    def _longer(self, procedures: Sequence[Procedure], allowed: Sequence[Procedure]) -> Iterator[tuple[Procedure, ...]]:
+    def _longer(
+        self, procedures: Sequence[Procedure], allowed: Sequence[Procedure]
+    ) -> Iterator[tuple[tuple[Procedure, ...], int]]:
         """Yield a sequence with one or two more procedures at its end, and with a cheap one at another place.
 
-        Another place matters to faults only: without them, what comes first may leave the same.
+        Each with what more it costs. The last procedure is repeated only by an operator who has seen a fault. Another
+        place matters to faults only: without them, what comes first may leave the same.
         """
         allowed = [one for one in allowed if self._may_join(procedures, one)]
         cheap = [one for one in allowed if one.cost <= EXTENSION]
-        yield from ((*procedures, one) for one in allowed)
-        yield from ((*procedures, one, other) for one in cheap for other in cheap if one is not other)
+        yield from (((*procedures, one), REPETITION if one is procedures[-1] else one.cost) for one in allowed)
+        several = ((one, other) for one in cheap for other in cheap if one is not other)
+        yield from (((*procedures, *two), sum(one.cost for one in two)) for two in several)
         for place in range(1, len(procedures)):
-            yield from ((*procedures[:place], one, *procedures[place:]) for one in allowed if one.cost <= INSERTION)
+            inserted = (one for one in allowed if one.cost <= INSERTION)
+            yield from (((*procedures[:place], one, *procedures[place:]), one.cost) for one in inserted)
 
     def _apply(self, beliefs: Beliefs, procedure: Procedure) -> tuple[Beliefs, bool]:
         """Return the beliefs after a procedure, and whether users may notice it though no fault happens."""

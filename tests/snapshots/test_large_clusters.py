@@ -119,6 +119,15 @@ def restored(topics: int, brokers: int) -> dict[str, Any]:
     return snapshot
 
 
+@pytest.mark.thorough
+def test_a_restart_of_each_of_many_brokers_is_repeated_where_something_fails_meanwhile() -> None:
+    """Before, a plan with two of them was dearer than any that was looked at."""
+    found = plan_recovery(recovery_problem(json.dumps(restored(1, 7)).encode()), seconds=300).plan
+    assert found is not None and found.early[1]
+    first, *restarts = [one.name for one in found.procedures]
+    assert first == "write-states" and len({*restarts}) == 1 and len(restarts) == 2 and len(restarts[0].split()) > 6
+
+
 def test_metadata_files_of_topics_with_one_id_are_not_removed() -> None:
     """Of 60 topics on 12 brokers, 780 of 795 steps were such: none of them can do anything."""
     problem = recovery_problem(json.dumps(restored(3, 5)).encode())
