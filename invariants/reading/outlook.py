@@ -653,7 +653,7 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     dropped = set[str]()
     procedures, uncovered = problem.procedures, problem.uncovered
     starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
-    electable = [part.observed for part in parts if _is_electable(part.observed, starting)]
+    electable = [p.observed for p in parts if p.name not in saved and _is_electable(p.observed, starting)]
     if any(one.offline and one.in_isr for observed in electable for one in observed.situation.brokers):
         procedures = _without(problem, REPLACE_DISK)
         if not _named(problem, REPAIR_DISK):

@@ -562,6 +562,20 @@ def test_who_misses_one_of_several_brokers_loses_no_records_of_the_others() -> N
         assert f"acknowledged ones of {topic}-0 may be lost" in one.problem.keeps
 
 
+def test_an_empty_broker_leads_what_only_the_gone_one_had_and_copies_the_rest() -> None:
+    """Broker 1 has the only log of orders, and is in the ISR of payments with broker 2; both are down."""
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
+    state(snapshot).update(leader=-1, leader_epoch=6, isr=[1])
+    state(snapshot, "payments").update(leader=-1, leader_epoch=7, isr=[1, 2])
+    for other in "23":
+        del snapshot["brokers"][other]["dirs"]["orders-0"]
+    down(snapshot, 1, 2)
+    found = steps(planned(snapshot))
+    given_up = found["if broker 1 is gone for good, and acknowledged records may be lost"]
+    assert given_up is not None and given_up == ["start-broker 2", "start-empty-broker 1"]
+
+
 def test_a_plan_may_write_states_of_different_partitions_in_two_steps() -> None:
     """The state of orders is older than the logs, and payments has an empty ISR: the commands of one fit the other."""
     snapshot = cluster()
