@@ -90,6 +90,7 @@ from kwalk.model.kafka.snapshots.procedures import (
     REPLACE_DISK,
     START_BROKER,
     START_EMPTY,
+    START_IN_TURN,
     WITHOUT_FILES,
     Catalogue,
 )
@@ -155,8 +156,8 @@ PHRASES = {
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
-WITH_OWN_DISK = (WITHOUT_FILES, "move-directories", "put-back ", ELECT_AFTER)
-"""How the names of steps begin that change something on the disk of a broker, and start it."""
+WITH_OWN_DISK = (START_IN_TURN, WITHOUT_FILES, "move-directories", "put-back ", ELECT_AFTER)
+"""How the names of steps begin that start brokers with their own disks, beside those that start one as it was."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
@@ -572,7 +573,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     if is_short or any(part.first_leader is not None for part in parts):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
         premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
-        procedures = _without(first, START_BROKER) if is_short else first.procedures
+        procedures = _without(first, START_BROKER, START_IN_TURN) if is_short else first.procedures
         left = evolve(first, worlds=worlds, procedures=procedures, what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=is_short, is_last_resort=not is_short)
 
@@ -589,17 +590,23 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         worse = {f"{START_BROKER}{b}" for b in _outdone(capture, parts)}
-        kept = tuple(one for one in first.procedures if one.name not in unsaved | empty | worse)
+        kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
         left_to_start = {one.name for one in (kept if len(parts) > 1 else first.procedures)}
         out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - left_to_start
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         yield evolve(left, premise=_joined(first.premise, premise))
         for begin, given_up in _given_up(first, saving):
-            procedures = tuple(one for one in _without_gone(first, begin, given_up) if one.name not in worse)
+            procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, worse))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
             premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
             yield evolve(_losing(left, parts, _saved(parts, begin, given_up)), premise=premise, instead_of=given_up)
+
+
+def _does(one: Procedure, names: Collection[str]) -> bool:
+    """Whether a step is one of some that start a broker as it was, or starts several with such a one."""
+    several = one.starts if one.name.startswith(START_IN_TURN) else ()
+    return one.name in names or any(f"{START_BROKER}{b}" in names for b in several)
 
 
 def _saved(parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> set[str]:
@@ -760,7 +767,8 @@ def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[st
     for begin in GONE:
         named = _named(first, begin)
         several = (frozenset(together) & named, named)
-        for given_up in dict.fromkeys((*(frozenset({name}) for name in sorted(named)), *several)):
+        singly = (frozenset({name}) for name in sorted(named, key=lambda name: int(name.removeprefix(begin))))
+        for given_up in dict.fromkeys((*singly, *several)):
             if given_up:
                 yield begin, given_up
 

@@ -128,6 +128,23 @@ def test_a_restart_of_each_of_many_brokers_is_repeated_where_something_fails_mea
     assert first == "write-states" and len({*restarts}) == 1 and len(restarts) == 2 and len(restarts[0].split()) > 6
 
 
+def test_many_brokers_that_are_down_start_in_one_step() -> None:
+    """Sixty topics on twelve brokers: before, which of them suffice was looked for until the time was over."""
+    snapshot = large(2, 0, 6, "3.9.0")
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+    snapshot["controller"] = None
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=200)
+    steps = {
+        one.problem.premise: [step.name for step in one.plan.procedures]
+        for one in (found, *found.alternatives)
+        if one.plan is not None
+    }
+    assert steps[""] == ["start-brokers 1 2 3 4 5 6"] and steps["if broker 2 is gone for good"] == [
+        "start-brokers 1 3 4 5 6"
+    ]
+
+
 def test_metadata_files_of_topics_with_one_id_are_not_removed() -> None:
     """Of 60 topics on 12 brokers, 780 of 795 steps were such: none of them can do anything."""
     problem = recovery_problem(json.dumps(restored(3, 5)).encode())

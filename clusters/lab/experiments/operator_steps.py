@@ -30,6 +30,7 @@ from kwalk.model.language.recovery import Procedure
 FIRST_BROKER = {
     "restart": 1,
     "start-broker": 1,
+    "start-brokers": 1,
     "repair-disk": 1,
     "replace-disk": 1,
     "start-empty-broker": 1,

@@ -82,6 +82,10 @@ WITHOUT_FILES = "restart-without-metadata-files"
 """How the names of steps begin that start brokers without the metadata files of a topic, or of several."""
 START_BROKER = "start-broker "
 """How the names of steps begin that start a broker which is down, as it was."""
+START_IN_TURN = "start-brokers "
+"""How the names of steps begin that start several of them."""
+MOST_STARTS = 4
+"""Of more brokers that are down, all start in one step, too."""
 LEADS_NEXT = "becomes its leader, if it has none by then"
 """What an unclean election does with a live replica; a controller elects none in the place of a live leader."""
 REPAIR_DISK = "repair-disk "
@@ -128,7 +132,7 @@ class Catalogue:
             *(self._write_id(topic, identity) for topic in singly for identity in self._ids(topic)),
             *self._write_states(),
             self._fail_over(),
-            *(self._start_broker(b) for b in down if b not in self._gone and b not in self._elsewhere),
+            *self._starts([b for b in down if b not in self._gone and b not in self._elsewhere]),
             *(self._repair_disk(b) for b in self._failed_disks()),
             *(self._replace_failed_disk(b) for b in self._failed_disks()),
             *(self._put_back(topic, b) for topic in self.topics for b in (*live, *down) if self._foreign(topic, b)),
@@ -365,6 +369,32 @@ class Catalogue:
         none = "; there is a /controller again: a broker that restarts creates it" * (self.capture.controller is None)
         return (
             f"all brokers{f' but {listed(down)}' if down else ''} are in /brokers/ids{none * bool(self.capture.live)}"
+        )
+
+    def _starts(self, brokers: Sequence[int]) -> Iterator[Procedure]:
+        """Yield the steps that start brokers: each alone, and of many all in turn, or all but one."""
+        yield from map(self._start_broker, brokers)
+        if len(brokers) > MOST_STARTS:
+            in_turn = [self._start_in_turn([b for b in brokers if b != left]) for left in (None, *brokers)]
+            yield from (evolve(one, cost=in_turn[0].cost) for one in in_turn)  # all, rather than all but one
+
+    def _start_in_turn(self, brokers: Sequence[int]) -> Procedure:
+        """Return the step that starts brokers one after the other."""
+        disks: dict[str, list[int]] = {}
+        for broker in brokers:
+            disks.setdefault(self._disk(broker), []).append(broker)
+        return Procedure(
+            f"{START_IN_TURN}{' '.join(map(str, brokers))}",
+            f"Start {brokers_in_words(brokers)}, one after the other.",
+            self._in_each_part(lambda part: tuple(_start(part, broker) for broker in brokers)),
+            cost=len(brokers),
+            commands=(*START, "# on each of them, in this order; wait until one is in /brokers/ids before the next"),
+            before="; ".join(f"{brokers_in_words(group)}: {disk}" for disk, group in disks.items())
+            + "; `bin/zookeeper-shell.sh ZK ls /brokers/ids` shows none of them, and their processes are stopped: one "
+            "that runs and does not reach ZooKeeper is not registered",
+            after=REST,
+            risk="none for the other brokers",
+            starts=frozenset(map(str, brokers)),
         )
 
     def _start_broker(self, broker: int) -> Procedure:
