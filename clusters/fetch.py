@@ -44,6 +44,7 @@ class FetchRequest:
         milliseconds: How long the broker may wait for a byte; it answers at once if it is 0.
         size: How many bytes there may be.
         rack: The `client.rack` of the consumer, who may be sent to a replica near to it (KIP-392).
+        committed: Whether its isolation level is READ_COMMITTED.
     """
 
     offset: int = 0
@@ -51,6 +52,7 @@ class FetchRequest:
     milliseconds: int = 0
     size: int = 1 << 20
     rack: str = ""
+    committed: bool = False
 
 
 @frozen
@@ -110,9 +112,9 @@ def fetch_by_name(connection: BrokerConnection, topic: str, partition: int, requ
 
 
 def _head(request: FetchRequest) -> bytes:
-    """Return what is before the topics: of a consumer, which waits for a byte if it waits, without isolation."""
+    """Return what is before the topics: of a consumer, which waits for a byte if it waits."""
     limits = int32(request.milliseconds) + int32(min(request.milliseconds, 1)) + int32(request.size)
-    return int32(-1) + limits + int8(0) + NO_SESSION
+    return int32(-1) + limits + int8(int(request.committed)) + NO_SESSION
 
 
 def _start(request: FetchRequest) -> bytes:

@@ -61,6 +61,7 @@ ERRORS = {
     41: "NOT_CONTROLLER",
     42: "INVALID_REQUEST",
     45: "OUT_OF_ORDER_SEQUENCE_NUMBER",
+    48: "INVALID_TXN_STATE",
     56: "KAFKA_STORAGE_ERROR",
     60: "REASSIGNMENT_IN_PROGRESS",
     68: "NON_EMPTY_GROUP",
@@ -271,6 +272,10 @@ def _crc32c_table() -> tuple[int, ...]:
 _CRC32C = _crc32c_table()
 
 
+TRANSACTIONAL, CONTROL = 0x10, 0x20
+"""The attributes of a batch of a transaction, and of one with a marker that ends it."""
+
+
 def crc32c(content: bytes) -> int:
     """Return the CRC-32C (Castagnoli) of some bytes."""
     crc = 0xFFFFFFFF
@@ -280,7 +285,13 @@ def crc32c(content: bytes) -> int:
 
 
 def record_batch(
-    value: bytes, milliseconds: int, key: bytes | None = None, producer_id: int = -1, sequence: int = 0
+    value: bytes,
+    milliseconds: int,
+    key: bytes | None = None,
+    producer_id: int = -1,
+    sequence: int = 0,
+    *,
+    transactional: bool = False,
 ) -> bytes:
     """Return a batch with one record, without headers (org.apache.kafka.common.record.DefaultRecordBatch).
 
@@ -290,7 +301,7 @@ def record_batch(
     fields += signed_varint(-1) if key is None else signed_varint(len(key)) + key
     fields += signed_varint(len(value)) + value + signed_varint(0)
     record = signed_varint(len(fields)) + fields
-    checked = int16(0) + int32(0) + int64(milliseconds) + int64(milliseconds)
+    checked = int16(TRANSACTIONAL if transactional else 0) + int32(0) + int64(milliseconds) + int64(milliseconds)
     epoch, number = (-1, -1) if producer_id < 0 else (0, sequence)
     checked += int64(producer_id) + int16(epoch) + int32(number) + int32(1) + record
     rest = int32(-1) + int8(2) + struct.pack(">I", crc32c(checked)) + checked
@@ -303,7 +314,10 @@ def record_values(content: bytes) -> Iterable[bytes]:
 
 
 def records_in(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the offsets and the values of the records in uncompressed batches, as `record_values` does."""
+    """Yield the offsets and the values of the records in uncompressed batches, as `record_values` does.
+
+    Markers of transactions are no records.
+    """
     reader = Reader(content)
     while len(content) - reader.at >= 61:
         base = reader.int64()
@@ -311,8 +325,10 @@ def records_in(content: bytes) -> Iterator[tuple[int, bytes]]:
         if size > len(content) - reader.at:
             return
         batch = Reader(reader.take(size))
-        batch.take(4 + 1 + 4 + 2 + 4 + 8 + 8 + 8 + 2 + 4)
-        for _ in range(batch.int32()):
+        batch.take(4 + 1 + 4)
+        is_marker = bool(batch.int16() & CONTROL)
+        batch.take(4 + 8 + 8 + 8 + 2 + 4)
+        for _ in range(0 if is_marker else batch.int32()):
             record = Reader(batch.take(_signed(batch)))
             record.take(1)
             _signed(record)
@@ -337,6 +353,7 @@ def produce(
     age: float | None = 0.0,
     producer_id: int = -1,
     sequence: int = 0,
+    transaction: str | None = None,
     acks: int = -1,
     seconds: float = 6.0,
 ) -> Probe:
@@ -351,6 +368,7 @@ def produce(
         age: How many seconds ago its timestamp is; None for none.
         producer_id: The id of an idempotent producer; -1 for none.
         sequence: How many records that producer has sent to the partition before.
+        transaction: The transactional id, if the record is of a transaction.
         acks: -1 for all in-sync replicas, 1 for the leader.
         seconds: How long the broker may wait for them.
 
@@ -359,8 +377,9 @@ def produce(
     """
     timestamp = -1 if age is None else int((time.time() - age) * 1000)
     own_key = None if key is None else key.encode()
-    records = buffer(record_batch(value.encode(), timestamp, own_key, producer_id, sequence))
-    body = string(None) + int16(acks) + int32(int(seconds * 1000))
+    is_in_one = transaction is not None
+    records = buffer(record_batch(value.encode(), timestamp, own_key, producer_id, sequence, transactional=is_in_one))
+    body = string(transaction) + int16(acks) + int32(int(seconds * 1000))
     body += array([string(topic) + array([int32(partition) + records])])
     return _probe(lambda: _produce(port, body, seconds))
 
@@ -394,6 +413,7 @@ def consume(
     seconds: float = 3,
     offset: int = 0,
     rack: str = "",
+    committed: bool = False,
 ) -> Probe:
     """Fetch from a partition, as a consumer does that has this leader epoch from its metadata.
 
@@ -406,12 +426,13 @@ def consume(
         seconds: How long the broker may wait for records.
         offset: The first offset; the beginning without one.
         rack: The rack of the consumer.
+        committed: Whether it reads with `isolation.level=read_committed`, as far as no transaction is open.
 
     Returns:
         The probe: "ok", "error", "n" (records), "last" (the last value), "high_watermark", "ms", and "sent to", if the
         consumer is to fetch from another replica.
     """
-    request = FetchRequest(offset, leader_epoch, int(seconds * 1000), rack=rack)
+    request = FetchRequest(offset, leader_epoch, int(seconds * 1000), rack=rack, committed=committed)
     return _probe(lambda: _consume(port, (topic, partition), topic_id, request))
 
 

@@ -16,9 +16,10 @@ from attrs import evolve
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.group_requests import OFFSETS, GroupMember, GroupRequests, OffsetTransaction
+from kwalk.clusters.lab.group_requests import OFFSETS, GroupMember, GroupRequests
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Hold, matching
+from kwalk.clusters.lab.transactions import Transaction
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.model.language import KwalkError
 
@@ -26,7 +27,8 @@ MOVING = ("NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AV
 OK = "NONE"
 
 
-def _must(error: str, what: str) -> None:
+def must(error: str, what: str) -> None:
+    """Raise KwalkError if a request was answered with an error."""
     if error != OK:
         raise KwalkError(f"{what} was answered with {error}.")
 
@@ -34,8 +36,8 @@ def _must(error: str, what: str) -> None:
 def _stable_member(at: GroupRequests, member: GroupMember) -> GroupMember:
     """Join a group without members, and assign; return the member."""
     error, member = at.join(member)
-    _must(error, "JoinGroup")
-    _must(at.sync(member, {member.id: b""}), "SyncGroup")
+    must(error, "JoinGroup")
+    must(at.sync(member, {member.id: b""}), "SyncGroup")
     return member
 
 
@@ -86,10 +88,10 @@ def _deleted_group_returns(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     group, topic = f"g{this.number}", this.topic
     leader, other = _coordinator(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
-    _must(lab.admin().create_topic(topic, {0: [1, 2]}).error, "CreateTopics")
+    must(lab.admin().create_topic(topic, {0: [1, 2]}).error, "CreateTopics")
     member = _stable_member(at, GroupMember(group))
-    _must(at.commit(member, topic, 7), "OffsetCommit")
-    _must(at.leave(member), "LeaveGroup")
+    must(at.commit(member, topic, 7), "OffsetCommit")
+    must(at.leave(member), "LeaveGroup")
     wait_until(lambda: at.state(group) == "Empty" and _log(lab, other) == _log(lab, leader), 10)
     with _unreplicated(lab, leader):
         answer = at.delete(group)
@@ -110,7 +112,7 @@ def _static_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     instance = GroupMember(group, instance="i")
     with _unreplicated(lab, leader) as hold, ThreadPoolExecutor(1) as pool:
         error, first = at.join(instance)
-        _must(error, "JoinGroup")
+        must(error, "JoinGroup")
         size = _log(lab, leader)
         pool.submit(at.sync, first, {first.id: b""})
         wait_until(lambda: _log(lab, leader) > size, 5, every=0.01)
@@ -118,7 +120,7 @@ def _static_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         wait_until(lambda: _log(lab, other) == _log(lab, leader), 5, every=0.01)
         lab.note("the consumer ends, and starts again")
         error, second = at.join(instance)
-        _must(error, "JoinGroup of the consumer that has started again")
+        must(error, "JoinGroup of the consumer that has started again")
         after = _fail_over(lab, leader, other)
     answer = after.sync(second, {second.id: b""})
     lab.note(f"SyncGroup is answered with {answer}")
@@ -136,7 +138,7 @@ def _settled_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     first = _stable_member(at, GroupMember(group, instance="i"))
     lab.note("the consumer ends, and starts again")
     error, second = at.join(evolve(first, id="", generation=-1))
-    _must(error, "JoinGroup of the consumer that has started again")
+    must(error, "JoinGroup of the consumer that has started again")
     before = {"state": at.state(group), "heartbeat": at.heartbeat(second)}
     wait_until(lambda: _log(lab, other) == _log(lab, leader), 10)
     after = _fail_over(lab, leader, other)
@@ -148,14 +150,14 @@ def _settled_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _committed_and_aged(lab: Lab, at: GroupRequests, group: str, topic: str) -> None:
     """Commit an offset, and leave the group when the commit is older than the retention; the offset is kept then."""
-    _must(lab.admin().create_topic(topic, {0: [*lab.brokers]}).error, "CreateTopics")
+    must(lab.admin().create_topic(topic, {0: [*lab.brokers]}).error, "CreateTopics")
     member = _stable_member(at, GroupMember(group, topics=(topic,)))
-    _must(at.commit(member, topic, 7), "OffsetCommit")
+    must(at.commit(member, topic, 7), "OffsetCommit")
     end = time.monotonic() + RETENTION_SECONDS + 5
     while time.monotonic() < end:
-        _must(at.heartbeat(member), "Heartbeat")
+        must(at.heartbeat(member), "Heartbeat")
         time.sleep(2)
-    _must(at.leave(member), "LeaveGroup")
+    must(at.leave(member), "LeaveGroup")
     if not wait_until(lambda: at.state(group) == "Empty", 10):
         raise KwalkError(f"The group is {at.state(group)} after its only member has left, and not Empty.")
     time.sleep(3)
@@ -174,7 +176,7 @@ def _offset_expires_while_joining(lab: Lab, this: ExperimentRound) -> RoundOutco
         joining = pool.submit(at.join, GroupMember(group, topics=(topic,)))
         joined = wait_until(lambda: at.state(group) == "PreparingRebalance", 10)
         error, member = joining.result()
-        _must(error, "JoinGroup of the next member")
+        must(error, "JoinGroup of the next member")
     offset = at.committed(group, topic)[1]
     lab.note(f"the next member has joined; the committed offset is {offset}")
     details = {"was PreparingRebalance": joined, "offset": offset, "generation": member.generation}
@@ -201,18 +203,18 @@ def _offset_expires_in_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOu
     old, young, topic = f"old{this.number}", f"young{this.number}", this.topic
     _coordinator(lab, old, 1)
     port = lab.brokers[1].port
-    at, transaction = GroupRequests(port), OffsetTransaction(port, f"t{this.number}")
-    _must(lab.admin().create_topic(topic, {0: [1]}).error, "CreateTopics")
-    _must(at.commit(GroupMember(old), topic, 7), "OffsetCommit")
+    at, transaction = GroupRequests(port), Transaction(port, f"t{this.number}")
+    must(lab.admin().create_topic(topic, {0: [1]}).error, "CreateTopics")
+    must(at.commit(GroupMember(old), topic, 7), "OffsetCommit")
     if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
         raise KwalkError("No transaction could begin within 30 s.")
     time.sleep(RETENTION_SECONDS - 10)
-    _must(at.commit(GroupMember(young), topic, 7), "OffsetCommit")
+    must(at.commit(GroupMember(young), topic, 7), "OffsetCommit")
     for group in (old, young):
-        _must(transaction.add(group, topic, 8), "TxnOffsetCommit")
+        must(transaction.commit_offset(group, topic, 8), "TxnOffsetCommit")
     start = time.monotonic()
     expired = wait_until(lambda: at.committed(old, topic)[1] == -1, 40)
-    _must(transaction.end(), "EndTxn")
+    must(transaction.end(), "EndTxn")
     before = wait_until(lambda: [at.committed(one, topic)[1] for one in (old, young)] == [8, 8], 10)
     for number in range(20):  # segments that the cleaner may clean, and time for it
         at.commit(GroupMember(f"other{number}"), topic, number)
@@ -247,11 +249,11 @@ def _commit_meets_a_tombstone(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     topic, port, groups = this.topic, lab.brokers[1].port, [f"g{this.number}-{n}" for n in range(8)]
     _coordinator(lab, groups[0], 1)
     at = GroupRequests(port, seconds=30)
-    _created(lab, topic, MANY)
+    created(lab, topic, MANY)
     first = time.monotonic()
     for group in groups:
         errors = at.commit_each(GroupMember(group), topic, dict.fromkeys(range(MANY), 7), {})
-        _must(next((error for error in errors.values() if error != OK), OK), "OffsetCommit")
+        must(next((error for error in errors.values() if error != OK), OK), "OffsetCommit")
     start = first + RETENTION_SECONDS
     with ThreadPoolExecutor(8) as pool:
         commits = [pool.submit(_commits_at, port, groups, topic, range(part, MANY, 8), start) for part in range(8)]
@@ -283,9 +285,9 @@ def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         joining = pool.submit(at.join, prototype)
         wait_until(lambda: at.state(group) == "PreparingRebalance", 5)
         error, one = at.join(one)
-        _must(error, "JoinGroup of the second generation")
+        must(error, "JoinGroup of the second generation")
         error, two = joining.result()
-        _must(error, "JoinGroup of the second member")
+        must(error, "JoinGroup of the second member")
         waiting: Future[str] = pool.submit(at.sync, two)
         beats = []
         end = time.monotonic() + 5 * prototype.rebalance_ms / 1000
@@ -324,7 +326,7 @@ def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("listed twice" if twice else "listed once", twice and once, details)
 
 
-def _created(lab: Lab, topic: str, partitions: int) -> None:
+def created(lab: Lab, topic: str, partitions: int) -> None:
     """Create a topic on broker 1, and wait until the broker knows it."""
     answer = lab.admin().create_topic(topic, {number: [1] for number in range(partitions)})
     if not (answer.ok and lab.wait_for_leaders(topic, partitions)):
@@ -336,7 +338,7 @@ def _commit_without_members(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit to a group that nobody has joined, with a `group.instance.id` and without one."""
     group = f"g{this.number}"
     leader, _ = _coordinator(lab, group, 1)
-    _created(lab, "t", 1)
+    created(lab, "t", 1)
     at = GroupRequests(lab.brokers[leader].port)
     without = at.commit(GroupMember(group), "t", 1)
     error = at.commit(GroupMember(group, instance="i"), "t", 2)
@@ -348,9 +350,9 @@ def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit offsets of two partitions, of which one has more metadata than is allowed; ask for a stable offset."""
     group = GroupMember(f"g{this.number}")
     leader, _ = _coordinator(lab, group.group, 1)
-    _created(lab, "t", 2)
+    created(lab, "t", 2)
     at = GroupRequests(lab.brokers[leader].port)
-    _must(at.commit(group, "t", 1), "OffsetCommit")
+    must(at.commit(group, "t", 1), "OffsetCommit")
     before = at.stable(group.group, "t")
     answers = at.commit_each(group, "t", {0: 2, 1: 2}, {0: "m" * (LONGEST_METADATA + 1)})
     time.sleep(1)
