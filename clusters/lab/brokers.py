@@ -170,6 +170,12 @@ class AdminRequests:
         partitions = array([string(topic) + array([int32(partition)])])
         return self._ask(Api.ALTER_REPLICA_LOG_DIRS, 1, array([string(directory) + partitions]), _moved)
 
+    def delete_records(self, topic: str, before: Mapping[int, int]) -> AdminAnswer:
+        """Delete the records of the asked broker's partitions below these offsets; -1 is the high watermark."""
+        partitions = array(int32(number) + int64(offset) for number, offset in before.items())
+        body = array([string(topic) + partitions]) + int32(self.milliseconds)
+        return self._ask(Api.DELETE_RECORDS, 1, body, _deleted)
+
     def configure_brokers(self, changes: Mapping[str, str | None], number: int | None = None) -> AdminAnswer:
         """Change the dynamic configuration of all brokers (`--entity-default`), or of the one that is asked."""
         return self._configure(BROKER_CONFIGURATION, "" if number is None else str(number), changes)
@@ -249,6 +255,12 @@ def _moved(reader: Reader) -> tuple[int, str]:
     reader.int32()
     found = reader.array(lambda: (reader.string(), reader.array(lambda: (reader.int32(), reader.int16()))))
     return found[0][1][0][1], ""
+
+
+def _deleted(reader: Reader) -> tuple[int, str]:
+    reader.int32()
+    found = reader.array(lambda: (reader.string(), reader.array(lambda: reader.numbers("iqh"))))
+    return next((code for _, _, code in found[0][1] if code), 0), ""
 
 
 def _configured(reader: Reader) -> tuple[int, str]:

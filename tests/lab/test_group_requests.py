@@ -130,6 +130,19 @@ def test_a_replica_is_moved_to_a_directory():
     assert sent[0].array(directory) == [("/data", [("t", [2])])]
 
 
+def test_records_are_deleted_and_the_first_error_of_a_partition_is_that_of_the_request():
+    partitions = array([int32(0) + int64(7) + int16(0), int32(1) + int64(-1) + int16(7)])
+    with broker(NO_THROTTLE + array([string("t") + partitions])) as (requests, sent):
+        deleted = AdminRequests(lambda: requests.port, milliseconds=200).delete_records("t", {0: 7, 1: -1})
+    assert deleted.error == "REQUEST_TIMED_OUT"
+    assert head(sent[0]) == (Api.DELETE_RECORDS, 1)
+
+    def topic() -> tuple[str | None, list[tuple[int, int]]]:
+        return sent[0].string(), sent[0].array(lambda: (sent[0].int32(), sent[0].int64()))
+
+    assert (sent[0].array(topic), sent[0].int32()) == ([("t", [(0, 7), (1, -1)])], 200)
+
+
 def test_a_consumer_names_its_rack_and_is_sent_to_another_replica():
     partition = int32(0) + int16(0) + int64(5) + int64(5) + int64(0) + array([]) + int32(2) + buffer(b"")
     answer = NO_THROTTLE + int16(0) + int32(0) + array([string("t") + array([partition])])

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve
 
-from kwalk.clusters.lab.brokers import Probe, consume, produce
+from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
@@ -302,6 +302,72 @@ def _follower_is_refused_a_batch(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the follower joins the ISR" if joined else "the follower stays out of the ISR", seen, details)
 
 
+def _start_offsets_are_not_written(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have many logs of a follower begin again while records are deleted; crash it when no offsets were written."""
+    topic, many, follower, leader = this.topic, f"{this.topic}-many", 1, 2
+    _created(lab, topic, [follower])
+    answer = lab.admin().create_topic(many, {number: [leader, follower] for number in range(LOGS)})
+    if not (answer.ok and lab.wait_for_leaders(many, LOGS)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    for number in range(RECORDS):
+        produce(lab.brokers[follower].port, topic, 0, str(number))
+    deleted: dict[int, float] = {}
+    times = (_begin_again(lab, many, lambda: _delete_next(lab, topic, deleted)) for _ in range(TRUNCATIONS))
+    failed = next((at for at in times if at is not None), None)
+    if failed is None:
+        time.sleep(2 * WRITTEN)
+    lab.kill(follower)
+    before = [offset for offset, at in deleted.items() if failed is None or at < failed - WRITTEN / 5]
+    lab.start(follower)
+    wait_until(lambda: _fetched(lab, topic, RECORDS - 1)["error"] == OK, 30)
+    seen = [_fetched(lab, topic, max(deleted) - 1), _fetched(lab, topic, before[-1] - 1)]
+    this.keep_lines("kafka-log-start-offset-checkpoint|NoSuchElement", ["server"])
+    details = {"deletions": len(deleted), "before the round": len(before), "a round failed": failed is not None}
+    details |= {"before the last one": seen[0], "before the last one that a round has met": seen[1]}
+    is_back = failed is not None and seen[1].get("n", 0) > 0
+    return RoundOutcome("deleted records are back" if is_back else "deleted records stay deleted", is_back, details)
+
+
+def _delete_next(lab: Lab, topic: str, deleted: dict[int, float]) -> None:
+    """Delete one more record, and keep the time of the answer by the offset below which all are deleted."""
+    offset = len(deleted) + 1
+    if AdminRequests(lambda: lab.brokers[1].port).delete_records(topic, {0: offset}).ok:
+        deleted[offset] = time.time()
+
+
+def _fetched(lab: Lab, topic: str, offset: int) -> Probe:
+    return consume(lab.brokers[1].port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1, offset=offset)
+
+
+def _begin_again(lab: Lab, topic: str, meanwhile: Callable[[], None]) -> float | None:
+    """Delete what the follower has not fetched, and let it fetch; return when a round of its failed, if one did."""
+    follower, leader = 1, 2
+    since = lab.marks()
+    hold = lab.rules.hold(matching(Api.FETCH, broker=leader))
+    try:
+        for number in range(2 * LOGS):
+            produce(lab.brokers[leader].port, topic, number % LOGS, "r", acks=1)
+            if number == LOGS - 1:
+                wait_until(lambda: all(state["isr"] == [leader] for state in lab.states(topic).values()), 20)
+        at_leader = AdminRequests(lambda: lab.brokers[leader].port, milliseconds=200)
+        lab.note(f"DeleteRecords: {at_leader.delete_records(topic, dict.fromkeys(range(LOGS), -1))}")
+    finally:
+        lab.rules.drop(hold)
+    end = time.monotonic() + BEGUN
+    while time.monotonic() < end:
+        meanwhile()
+        lines = lab.lines("server", "task 'kafka-log-start-offset-checkpoint'", broker=follower, since=since)
+        if lines:
+            return lines[0].time.timestamp()
+        time.sleep(0.01)
+    return None
+
+
+OK = "NONE"
+LOGS, TRUNCATIONS, RECORDS = 300, 15, 4000
+"""How many logs begin again, how often at most, and how many records another one has."""
+WRITTEN, BEGUN = 0.5, 4.0
+"""The seconds between two rounds that write start offsets, and those within which the logs begin again."""
 EXPERIMENTS = (
     Experiment(
         name="batch-above-segment-bytes",
@@ -380,5 +446,23 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.4.1", "3.9.0"),
         predicted=lambda _: True,
+    ),
+    Experiment(
+        name="starts-amid-a-truncation",
+        about="Hundreds of a follower's logs begin again while records of another one are deleted; then it crashes.",
+        expected="Up to 3.2 a round that writes start offsets fails, and deleted records are there again; later not.",
+        story="log-segments.md",
+        run=_start_offsets_are_not_written,
+        is_ordered=True,
+        releases=("2.8.2", "3.0.2", "3.3.2", "3.9.0"),
+        options=LabOptions(
+            brokers=2,
+            proxied=True,
+            settings={
+                "log.flush.start.offset.checkpoint.interval.ms": int(WRITTEN * 1000),
+                "replica.lag.time.max.ms": 1000,
+            },
+        ),
+        predicted=lambda release: release in ("2.8.2", "3.0.2"),
     ),
 )
