@@ -5,7 +5,7 @@ Source: the messages in org.apache.kafka.common.message; kafka/coordinator/trans
 
 from __future__ import annotations
 
-from kwalk.clusters.lab.brokers import Probe, error_name, produce
+from kwalk.clusters.lab.brokers import OK, Probe, error_name, produce
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import Reader, array, int8, int16, int32, int64, string
 
@@ -35,12 +35,16 @@ class Transaction:
 
     def commit_offset(self, group: str, topic: str, offset: int) -> str:
         """Commit an offset of partition 0 of a topic for a group, in the transaction; return the error."""
-        code = self._error(Api.ADD_OFFSETS_TO_TXN, string(self.identity) + self._producer() + string(group))
-        if not code:
-            partitions = array([int32(0) + int64(offset) + string("")])
-            body = string(self.identity) + string(group) + self._producer() + array([string(topic) + partitions])
-            code = self._error_of_a_partition(Api.TXN_OFFSET_COMMIT, body)
-        return error_name(code)
+        error = error_name(
+            self._error(Api.ADD_OFFSETS_TO_TXN, string(self.identity) + self._producer() + string(group))
+        )
+        return self.send_offset(group, topic, offset) if error == OK else error
+
+    def send_offset(self, group: str, topic: str, offset: int) -> str:
+        """Send the second request of a commit, to the coordinator of the group; return the error."""
+        partitions = array([int32(0) + int64(offset) + string("")])
+        body = string(self.identity) + string(group) + self._producer() + array([string(topic) + partitions])
+        return error_name(self._error_of_a_partition(Api.TXN_OFFSET_COMMIT, body))
 
     def add(self, topic: str) -> str:
         """Add partition 0 of a topic to the transaction; return the error."""

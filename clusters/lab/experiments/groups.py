@@ -198,16 +198,22 @@ def _offset_expires_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the offset is lost" if is_lost else "the offset is kept", is_lost, details)
 
 
+def begun(lab: Lab, identity: str) -> Transaction:
+    """Return a producer with a transactional id, once the coordinator has given it one."""
+    transaction = Transaction(lab.brokers[1].port, identity)
+    if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
+        raise KwalkError("No transaction could begin within 30 s.")
+    return transaction
+
+
 def _offset_expires_in_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit offsets of two groups in a transaction, while an old one of the first expires; clean, and restart."""
     old, young, topic = f"old{this.number}", f"young{this.number}", this.topic
     _coordinator(lab, old, 1)
-    port = lab.brokers[1].port
-    at, transaction = GroupRequests(port), Transaction(port, f"t{this.number}")
+    at = GroupRequests(lab.brokers[1].port)
     must(lab.admin().create_topic(topic, {0: [1]}).error, "CreateTopics")
     must(at.commit(GroupMember(old), topic, 7), "OffsetCommit")
-    if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
-        raise KwalkError("No transaction could begin within 30 s.")
+    transaction = begun(lab, f"t{this.number}")
     time.sleep(RETENTION_SECONDS - 10)
     must(at.commit(GroupMember(young), topic, 7), "OffsetCommit")
     for group in (old, young):
@@ -362,6 +368,44 @@ def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(error, is_pending and before == (OK, 1), details)
 
 
+def _late_offset_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Abort a transaction, and let a commit of an offset of it come then; the producer starts again."""
+    group, topic = f"g{this.number}", this.topic
+    _coordinator(lab, group, 1)
+    created(lab, topic, 1)
+    at = GroupRequests(lab.brokers[1].port)
+    must(at.commit(GroupMember(group), topic, 7), "OffsetCommit")
+    producer = begun(lab, f"p{this.number}")
+    must(producer.commit_offset(group, topic, 8), "TxnOffsetCommit")
+    must(producer.end(commits=False), "EndTxn")
+    if not wait_until(lambda: at.stable(group, topic) == (OK, 7), 10):
+        raise KwalkError("The offset of before the transaction is not stable within 10 s of its end.")
+    late = producer.send_offset(group, topic, 8)
+    begun(lab, f"p{this.number}")
+    is_stable = wait_until(lambda: at.stable(group, topic)[0] == OK, 10, every=0.3)
+    error, offset = at.stable(group, topic)
+    details = {"late TxnOffsetCommit": late, "OffsetFetch": (error, offset), "not stable": at.committed(group, topic)}
+    return RoundOutcome(error, late == OK and not is_stable and error == "UNSTABLE_OFFSET_COMMIT", details)
+
+
+def _earlier_session_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start a static member again with a longer session timeout; it is silent for longer than the first one."""
+    group = f"g{this.number}"
+    _coordinator(lab, group, 1)
+    at = GroupRequests(lab.brokers[1].port)
+    first = _stable_member(at, GroupMember(group, instance="i", session_ms=SHORTEST_SESSION))
+    error, second = at.join(evolve(first, id="", generation=-1, session_ms=5 * SHORTEST_SESSION))
+    must(error, "JoinGroup of the member that has started again")
+    must(at.sync(second), "SyncGroup of the member that has started again")
+    before, start = at.state(group), time.monotonic()
+    is_gone = wait_until(lambda: at.state(group) != "Stable", 2 * SHORTEST_SESSION / 1000, every=0.2)
+    details = {"before": before, "seconds": round(time.monotonic() - start, 1), "heartbeat": at.heartbeat(second)}
+    is_early = is_gone and before == "Stable" and details["heartbeat"] == "UNKNOWN_MEMBER_ID"
+    return RoundOutcome("the member is removed" if is_gone else "the member is kept", is_early, details)
+
+
+SHORTEST_SESSION = 6000
+"""The default of `group.min.session.timeout.ms`."""
 LONGEST_METADATA = 4096
 """The default of `offset.metadata.max.bytes`."""
 ALONE = LabOptions(brokers=1)
@@ -492,5 +536,26 @@ EXPERIMENTS = (
         options=ALONE,
         releases=("2.8.2", "3.6.2", "3.7.0", "3.7.2", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.6.2", "3.7.0"),
+    ),
+    Experiment(
+        name="late-offset-is-pending",
+        about="A commit of an offset comes when its transaction was aborted; then the producer starts again.",
+        expected="Up to 3.6 the offset of before is not stable any more, for good; later the commit is refused.",
+        story="committed-offsets.md",
+        run=_late_offset_is_pending,
+        options=LabOptions(brokers=1, settings=TRANSACTIONS),
+        is_ordered=True,
+        releases=("2.8.2", "3.6.2", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.6.2"),
+    ),
+    Experiment(
+        name="static-member-with-a-longer-session",
+        about="A static member of a session of 6 s starts again with one of 30 s, gets its assignment, and is silent.",
+        expected="Up to 3.3.1 it is removed after 6 s; later it is kept.",
+        story="static-members.md",
+        run=_earlier_session_ends,
+        options=ALONE,
+        releases=("2.8.2", "3.3.2", "3.9.0"),
+        predicted=lambda release: release == "2.8.2",
     ),
 )

@@ -7,21 +7,13 @@ from typing import Any
 from kwalk.clusters.lab.brokers import Probe, consume, error_name, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, created, must
+from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, created, must
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import Transaction
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import Reader
 from kwalk.model.language import KwalkError
-
-
-def begun(lab: Lab, identity: str) -> Transaction:
-    """Return a producer with a transactional id, once the coordinator has given it one."""
-    transaction = Transaction(lab.brokers[1].port, identity)
-    if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
-        raise KwalkError("No transaction could begin within 30 s.")
-    return transaction
 
 
 def written(transaction: Transaction, topic: str, value: str) -> None:

@@ -6,7 +6,8 @@ with another one, which it sends with JoinGroup.
 What the model leaves out, and why its story loses nothing by it:
 
 * Rebalances, which the other models of groups have; the rebalance timeout is sent and kept as the session's is.
-* Heartbeats: the session of a consumer that runs does not end.
+* Heartbeats: the session of a consumer that runs does not end. A start is JoinGroup with SyncGroup: between both, the
+  earlier session timeout holds in all releases, as the timer is set before the member is changed.
 * Moves of the coordinator: the next one loads what this one has.
 """
 
