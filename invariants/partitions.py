@@ -237,3 +237,13 @@ def preferred_replica_leads(cluster: Cluster, topic: Topic, partition: Partition
     premise(bool(PREFERRED_ELECTION) and state.exists and preferred is not None)
     premise(preferred in state.isr & cluster.zookeeper.broker_ids)
     return state.leader == preferred
+
+
+@when_quiescent(
+    symptom="leaders do not move back to preferred replicas any more, though no partition is reassigned",
+    log="none: kafka-topics.sh --describe shows a Leader that is not the first of Replicas",
+)
+def preferred_replica_leads_at_rest(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """P24, where clients see no reassignment: the first replica leads if it is alive and in the ISR."""
+    premise(not any(a.is_being_reassigned for znode in cluster.zookeeper.topics for a in znode.assignments))
+    return preferred_replica_leads(cluster, topic, partition)

@@ -122,7 +122,12 @@ def cluster_with_topic(cluster: Cluster) -> None:
     """All brokers are up, and there is a topic with one partition that the controller has brought online."""
     running_cluster(cluster)
     create_topic(cluster, 1, topic_id=cluster.topic_ids.take() if TOPICS_HAVE_IDS else None)
-    znode, context = cluster.zookeeper.topics[0], cluster.controller_of(0).topics[0]
+    bring_online(cluster, 0)
+
+
+def bring_online(cluster: Cluster, topic: int) -> None:
+    """The topic has a configuration, and its first partition and the replicas of that are online."""
+    znode, context = cluster.zookeeper.topics[topic], cluster.controller_of(0).topics[topic]
     znode.was_created = znode.has_config = True
     context.partition_states[0] = PartitionState.ONLINE
     for replica in sorted(context.assignments[0].replicas):

@@ -174,14 +174,27 @@ def leader_that_has_moved(cluster: Cluster) -> None:
     """Two partitions of two replicas each; the second replica of the first partition leads, as after a restart."""
     running_cluster(cluster)
     create_topic(cluster, 2, topic_id=cluster.topic_ids.take())
-    state = cluster.zookeeper.state_of(0, 0)
+    move_leader(cluster, 0)
+
+
+def move_leader(cluster: Cluster, topic: int) -> None:
+    """The second replica of the topic's first partition leads."""
+    state, former = cluster.zookeeper.state_of(topic, 0), cluster.replica_of(0, topic, 0)
     for number, broker in enumerate(cluster.brokers):
         if number in state.isr and number != state.leader:
-            broker.replicas[0][0].is_leader, broker.replicas[0][0].assigned = True, state.isr
-            cluster.controller_of(0).topics[0].leadership[0].leader = number
-    former = cluster.replica_of(0, 0, 0)
-    state.leader = cluster.controller_of(0).topics[0].leadership[0].leader
+            broker.replicas[topic][0].is_leader, broker.replicas[topic][0].assigned = True, state.isr
+            cluster.controller_of(0).topics[topic].leadership[0].leader = number
+    state.leader = cluster.controller_of(0).topics[topic].leadership[0].leader
     former.is_leader, former.assigned = False, frozenset()
+
+
+def two_topics(cluster: Cluster) -> None:
+    """A topic has one replica; the second replica of another one leads, as after a restart."""
+    running_cluster(cluster)
+    for topic, replicas in enumerate((frozenset({0}), frozenset({0, 1}))):
+        create_topic(cluster, 1, topic_id=cluster.topic_ids.take(), topic=topic, replicas=replicas)
+        deletion_stories.bring_online(cluster, topic)
+    move_leader(cluster, 1)
 
 
 PREFERRED_LEADERS_DURING_REASSIGNMENT = REASSIGNMENT.varied(
@@ -206,6 +219,23 @@ PREFERRED_LEADERS_DURING_REASSIGNMENT = REASSIGNMENT.varied(
     bounds={"new_creations": 0, "partitions": 2, "cancellations": 1, "requests": 6, "leader_epochs": 12},
     flags={"isr_changes": "never", "preferred_election": True},
     source="KafkaController.checkAndTriggerAutoLeaderRebalance; KAFKA-10149",
+)
+
+PREFERRED_LEADERS_AFTER_A_DELETION = PREFERRED_LEADERS_DURING_REASSIGNMENT.varied(
+    name="preferred-leaders-after-a-deletion",
+    story=(
+        "A broker has started again, and no longer leads a partition; a client moves the only replica of another "
+        "topic, and deletes that topic meanwhile."
+    ),
+    initial=two_topics,
+    actions=(*PREFERRED_LEADERS_DURING_REASSIGNMENT.actions, *actions.DELETION),
+    properties=(
+        partitions.preferred_replica_leads_at_rest,
+        deletion.topic_is_deleted,
+    ),
+    bounds={"brokers": 2, "topics": 2, "partitions": 1, "topic_ids": 3, "cancellations": 0, "deletions": 1},
+    flags={"deletion": True, "left_reassignments": True},
+    source="TopicDeletionManager.completeDeleteTopic, ControllerContext.removeTopic; KAFKA-8249",
 )
 
 DELETION_DURING_REASSIGNMENT = REASSIGNMENT.varied(

@@ -54,45 +54,62 @@ def cluster_with_topic(cluster: Cluster) -> None:
     create_topic(cluster, 1, topic_id=cluster.topic_ids.take())
 
 
-def create_topic(cluster: Cluster, partition_count: int, *, topic_id: int | None) -> None:
-    """Create the topic with partitions that are led and followed under leader epoch 0, and its id on all brokers."""
-    znode = cluster.zookeeper.topics[0]
+def create_topic(
+    cluster: Cluster,
+    partition_count: int,
+    *,
+    topic_id: int | None,
+    topic: int = 0,
+    replicas: frozenset[int] | None = None,
+) -> None:
+    """Create a topic with partitions that are led and followed under leader epoch 0, and its id on all brokers.
+
+    Args:
+        cluster: The cluster.
+        partition_count: How many partitions the topic has.
+        topic_id: The topic's id.
+        topic: Which topic.
+        replicas: The replicas of each partition; as clients create them, without.
+    """
+    znode = cluster.zookeeper.topics[topic]
     znode.partition_count = znode.accepted_partitions = partition_count
     znode.topic_id = znode.first_topic_id = topic_id
     for broker in BROKERS:
         if cluster.zookeeper.controller == broker:
-            context = cluster.controller_of(broker).topics[0]
+            context = cluster.controller_of(broker).topics[topic]
             context.partition_count, context.topic_id = partition_count, topic_id
-            cluster.zookeeper.watches[broker].topic[0] = True
+            cluster.zookeeper.watches[broker].topic[topic] = True
     for partition in range(partition_count):
-        replicas = created_replicas(partition) if REASSIGNMENT else frozenset(BROKERS)
-        assign(cluster, partition, replicas)
-        lead(cluster, partition, replicas)
-        for broker in sorted(replicas):
-            open_log(cluster.replica_of(broker, 0, partition), topic_id)
+        created = created_replicas(partition) if REASSIGNMENT else frozenset(BROKERS)
+        given = created if replicas is None else replicas
+        assign(cluster, topic, partition, given)
+        lead(cluster, topic, partition, given)
+        for broker in sorted(given):
+            open_log(cluster.replica_of(broker, topic, partition), topic_id)
 
 
-def assign(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
+def assign(cluster: Cluster, topic: int, partition: int, replicas: frozenset[int]) -> None:
     """Set the partition's replicas in ZooKeeper and in the controller's context."""
     if REASSIGNMENT:
-        cluster.zookeeper.topics[0].assignments[partition] = created_assignment(partition, replicas)
+        assignment = created_assignment(partition, replicas)
+        cluster.zookeeper.topics[topic].assignments[partition] = assignment
         for broker in BROKERS:
             if cluster.zookeeper.controller == broker:
-                cluster.controller_of(broker).topics[0].assignments[partition] = created_assignment(partition, replicas)
+                cluster.controller_of(broker).topics[topic].assignments[partition] = assignment
 
 
-def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
+def lead(cluster: Cluster, topic: int, partition: int, replicas: frozenset[int]) -> None:
     """Make the preferred replica leader under leader epoch 0, the others followers, and fill metadata caches."""
-    state, leader = cluster.zookeeper.state_of(0, partition), first_assigned(partition, replicas)
+    state, leader = cluster.zookeeper.state_of(topic, partition), first_assigned(partition, replicas)
     state.leader, state.isr, state.leader_epoch = leader, replicas, 0
     for number, broker in enumerate(cluster.brokers):
         if cluster.zookeeper.controller == number:
-            leadership = broker.controller.topics[0].leadership[partition]
+            leadership = broker.controller.topics[topic].leadership[partition]
             leadership.leader, leadership.leader_epoch = leader, 0
             if RECORDS > 0:
                 leadership.isr = replicas
         if number in replicas:
-            replica = broker.replicas[0][partition]
+            replica = broker.replicas[topic][partition]
             replica.leader_epoch, replica.is_leader = 0, number == leader
             if REASSIGNMENT and number == leader:
                 replica.assigned = replicas
@@ -101,9 +118,9 @@ def lead(cluster: Cluster, partition: int, replicas: frozenset[int]) -> None:
             elif RECORDS > 0:
                 replica.replication.leader = leader
         if BROKER_CHECKS:
-            broker.cached_topics = frozenset({0})
+            broker.cached_topics = broker.cached_topics | {topic}
         if METADATA_CACHES:
-            broker.metadata[0][partition] = UpdateMetadataPartitionState(leader, 0)
+            broker.metadata[topic][partition] = UpdateMetadataPartitionState(leader, 0)
 
 
 def open_log(replica: Replica, topic_id: int | None) -> None:

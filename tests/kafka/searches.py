@@ -39,6 +39,8 @@ SEARCHES = (
     "end-of-a-session-amid-an-event --variant 2.8.2 --keep-going",
     "two-creations --variant 3.9.0 --keep-going",
     "preferred-leaders-during-reassignment --variant 3.9.0 --keep-going",
+    "preferred-leaders-after-a-deletion --variant 3.9.0 --keep-going",
+    "preferred-leaders-after-a-deletion --variant 2.8.2 --flag left_reassignments=off --keep-going",
     "controller-comes-back --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --bound brokers=1 --bound failovers=2 --bound restarts=0 --keep-going",
     "requested-elections --variant 2.8.2 --keep-going",

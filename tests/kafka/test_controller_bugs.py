@@ -197,6 +197,19 @@ BROKEN = (
     ),
     (
         Broken(
+            "preferred_replica_leads_at_rest(1, 0)",
+            "preferred-leaders-after-a-deletion",
+            "2.8.2",
+            "alter_partition_reassignments(0,0,0,0) partition_modifications(0,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(1) handle_leader_and_isr(1) client_deletes_topic(0) topic_deletion(0) "
+            "handle_stop_replica(0) handle_stop_replica(0) handle_stop_replica(1) handle_stop_replica(1) "
+            "stop_replica_response(0) stop_replica_response(0) complete_deletion_deletes_topic(0) "
+            "complete_deletion_deletes_config(0) complete_deletion_deletes_request(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "client_of_the_controller_is_answered()",
             "end-of-a-session-amid-an-event",
             "2.5.0",

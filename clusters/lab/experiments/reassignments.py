@@ -300,6 +300,34 @@ def _added_to_a_list(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     )
 
 
+def _leaders_stay_after_a_deletion(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete a topic while it is reassigned; restart the leader of another one; later, move the controller."""
+    topic, other, admin = this.topic, f"{this.topic}-other", lab.admin(milliseconds=10_000)
+    lab.move_controller(1)
+    for name in (topic, other):
+        admin.create_topic(name, {0: [2, 1]})
+        lab.wait_for_leaders(name)
+    hold = lab.rules.hold(matching(Api.FETCH, broker=2, client="broker-3-fetcher-0"))
+    try:
+        details = {"reassignment": str(admin.reassign(topic, {0: [2, 3]})), "deletion": str(admin.delete_topic(topic))}
+        gone = wait_until(lambda: lab.topic(topic) is None, 20)
+    finally:
+        lab.rules.drop(hold)
+    lab.restart(2)
+    wait_until(lambda: lab.is_in_every_isr(2, other), 30)
+
+    def leads_again() -> bool:
+        return bool(lab.states(other)[0]["leader"] == 2)
+
+    is_back = wait_until(leads_again, CHECKED)
+    lab.move_controller(3)
+    details |= {"deleted": str(gone), "leads again": str(is_back), "later": str(wait_until(leads_again, CHECKED))}
+    outcome = "the leader moves back" if is_back else "the leader moves back with another controller only"
+    return RoundOutcome(outcome, gone and not is_back and details["later"] == "True", details)
+
+
+CHECKED = 20.0
+"""Seconds in which the controller has looked for leaders that are not the preferred replicas."""
 EXPERIMENTS = (
     Experiment(
         name="reassignment-added-to-a-list",
@@ -362,5 +390,19 @@ EXPERIMENTS = (
         story="stray-logs.md",
         run=_controller_stops_before_stop_replica,
         is_ordered=True,
+    ),
+    Experiment(
+        name="deleted-amid-a-reassignment",
+        about="A topic is deleted while it is reassigned; the leader of another topic starts again.",
+        expected="Up to 3.3 that does not lead again before the controller moves; later it does.",
+        story="reassignment.md",
+        run=_leaders_stay_after_a_deletion,
+        options=LabOptions(
+            proxied=True,
+            settings={"auto.leader.rebalance.enable": "true", "leader.imbalance.check.interval.seconds": 2},
+        ),
+        is_ordered=True,
+        releases=("2.8.2", "3.3.2", "3.4.1", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.3.2"),
     ),
 )

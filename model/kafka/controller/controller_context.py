@@ -32,6 +32,7 @@ from kwalk.model.kafka.versions.grain import (
     REASSIGNMENT,
     SESSIONS,
     STEPWISE_SHUTDOWN,
+    LEFT_REASSIGNMENTS,
     UNSENT_BATCH,
 )
 from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT
@@ -210,7 +211,7 @@ class TopicContext:
     The flags say whether the topic is in topicsToBeDeleted, topicsWithDeletionStarted and topicsIneligibleForDeletion
     (Kafka: ControllerContext). Before KAFKA-3175, without delete.topic.enable, the last one says that a failover found
     the topic marked. `offline` has the brokers of each partition in replicasOnOfflineDirs; removing the topic
-    does not clear it.
+    does not clear it. `left_reassignment` says that partitionsBeingReassigned has a partition that is gone.
     """
 
     partition_count: int = number(0, PARTITION_COUNT)
@@ -224,6 +225,7 @@ class TopicContext:
     deletion_started: bool = flag(when=DELETION)
     ineligible_for_deletion: bool = flag(when=DELETION)
     offline: Array[frozenset[int]] = array(PARTITIONS, subset(BROKERS), when=OFFLINE_LOGS)
+    left_reassignment: bool = flag(when=LEFT_REASSIGNMENTS)
 
     @property
     def is_hidden(self) -> bool:
@@ -234,6 +236,11 @@ class TopicContext:
     def partitions(self) -> frozenset[int]:
         """The partitions that the context has."""
         return frozenset({partition for partition in PARTITIONS if partition < self.partition_count})
+
+    @property
+    def is_being_reassigned(self) -> bool:
+        """Whether a partition is being reassigned (Kafka: ControllerContext.partitionsBeingReassigned)."""
+        return bool(REASSIGNMENT) and any(self.assignments[p].is_being_reassigned for p in sorted(self.partitions))
 
     def partitions_on(self, broker: int) -> frozenset[int]:
         """Return the partitions that have a replica on the broker (Kafka: ControllerContext.replicasOnBrokers)."""
@@ -279,6 +286,8 @@ class TopicContext:
             self.clear_replica_states()
         if CLEAR_SM_ON_REMOVE:
             self.clear_states()
+        if LEFT_REASSIGNMENTS:
+            self.left_reassignment = self.left_reassignment or self.is_being_reassigned
         self.partition_count = 0
         self.topic_id = None
         for leadership in self.leadership:
@@ -298,6 +307,8 @@ class TopicContext:
             self.forget_offline(frozenset(BROKERS))
         self.remove(completed=False)
         self.clear_states()
+        if LEFT_REASSIGNMENTS:
+            self.left_reassignment = False
 
     def clear_states(self) -> None:
         """Remove the states of partitions and replicas, and the progress of a deletion."""

@@ -577,7 +577,7 @@ def auto_preferred_election(cluster: Cluster, broker: Broker) -> None:
     require(any(imbalanced(cluster, broker, t, p) for t in TOPICS for p in PARTITIONS))
     require(
         ELECTION_DURING_REASSIGNMENT
-        or not any(controller.topics[t].assignments[p].is_being_reassigned for t in TOPICS for p in PARTITIONS)
+        or not any(context.is_being_reassigned or context.left_reassignment for context in controller.topics)
     )
     for topic in TOPICS:
         changed: frozenset[int] = frozenset()

@@ -67,7 +67,7 @@ def topic_deletion(cluster: Cluster, broker: Broker) -> None:
         context = controller.topics[topic]
         if topic in marked & zookeeper.delete_topics:
             context.to_be_deleted = True
-            if DELETION_WAITS and is_being_reassigned(context):
+            if DELETION_WAITS and context.is_being_reassigned:
                 context.ineligible_for_deletion = True
     if marked & zookeeper.delete_topics:
         resume_deletions(cluster, broker)
@@ -265,14 +265,7 @@ def read_delete_topics(cluster: Cluster, broker: int) -> None:
             context = controller.topics[topic]
             context.to_be_deleted = True
             is_partly_down = context.has_replica_on(frozenset(BROKERS) - controller.live_brokers)
-            context.ineligible_for_deletion = is_partly_down or is_being_reassigned(context)
-
-
-def is_being_reassigned(context: TopicContext) -> bool:
-    """Whether a partition of the topic is being reassigned (Kafka: ControllerContext.partitionsBeingReassigned)."""
-    return bool(REASSIGNMENT) and any(
-        context.assignments[partition].is_being_reassigned for partition in sorted(context.partitions)
-    )
+            context.ineligible_for_deletion = is_partly_down or context.is_being_reassigned
 
 
 @action(

@@ -143,6 +143,11 @@ UNSENT_BATCH = grain_flag(
     "every later change of replica states fails; else each change begins with an empty batch, which KAFKA-12315 "
     "proposes and no release does",
 )
+LEFT_REASSIGNMENTS = grain_flag(
+    "left_reassignments",
+    "a partition whose topic is deleted while it is reassigned stays among those that are, until the controller moves, "
+    "if no topic of that name is created; else it leaves them, which KAFKA-8249 proposes and no release does",
+)
 PREFERRED_ELECTION = grain_flag(
     "preferred_election", "auto.leader.rebalance.enable: leaders move back to preferred replicas"
 )

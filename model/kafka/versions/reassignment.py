@@ -121,7 +121,10 @@ ELECTION_DURING_REASSIGNMENT = version_flag(
     {"3.4.0": True},
     closes="leaders move back to preferred replicas while a reassignment of any partition goes on",
     source="KAFKA-10149 (3.4.0): KafkaController.checkAndTriggerAutoLeaderRebalance",
-    trials=(Trial("preferred-leaders-during-reassignment", ("preferred_replica_leads",)),),
+    trials=(
+        Trial("preferred-leaders-during-reassignment", ("preferred_replica_leads",)),
+        Trial("preferred-leaders-after-a-deletion", ("preferred_replica_leads_at_rest",)),
+    ),
 )
 SKIPS_PARTITIONS_WITHOUT_LEADERSHIP = candidate(
     "skips_partitions_without_leadership",
