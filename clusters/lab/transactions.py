@@ -10,7 +10,7 @@ from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import Reader, array, int8, int16, int32, int64, string
 
 
-class Transaction:
+class TransactionalProducer:
     """A producer's transactions, one after another, at the only broker.
 
     Args:

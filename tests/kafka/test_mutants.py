@@ -41,6 +41,7 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "metadata_has_the_live_brokers",
     "next_leader_is_the_first_replica",
     "preferred_election_request_ends",
+    "preferred_replica_leads_at_rest",
     "reassignment_ends",
     "reassignment_is_requested",
     "reassignment_reaches_its_target",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.clusters.lab.brokers import CONTROL, TRANSACTIONAL, consume, record_batch, record_values
-from kwalk.clusters.lab.transactions import Transaction
+from kwalk.clusters.lab.transactions import TransactionalProducer
 from kwalk.clusters.metadata import Api
 from kwalk.clusters.wire import Reader, array, buffer, int8, int16, int32, int64, string
 from tests.lab.test_group_requests import NO_THROTTLE, broker, head
@@ -24,7 +24,7 @@ def produced(code: int) -> bytes:
 def test_a_producer_writes_in_its_transaction_and_ends_it():
     answers = (*BEGUN, partition_error(0), produced(0), produced(48), NO_THROTTLE + int16(48))
     with broker(*answers) as (requests, sent):
-        producer = Transaction(requests.port, "p")
+        producer = TransactionalProducer(requests.port, "p")
         assert (producer.begin(1000), producer.add("t")) == ("NONE", "NONE")
         assert producer.write("t", "first")["offset"] == 3
         assert producer.write("t", "second")["error"] == "INVALID_TXN_STATE"
@@ -46,7 +46,7 @@ def test_a_producer_writes_in_its_transaction_and_ends_it():
 def test_an_offset_is_committed_in_a_transaction_unless_its_group_is_refused():
     added = NO_THROTTLE + int16(0)
     with broker(*BEGUN, added, partition_error(12), NO_THROTTLE + int16(48)) as (requests, sent):
-        producer = Transaction(requests.port, "p")
+        producer = TransactionalProducer(requests.port, "p")
         producer.begin(1000)
         assert producer.commit_offset("g", "t", 8) == "OFFSET_METADATA_TOO_LARGE"
         assert producer.commit_offset("g", "t", 8) == "INVALID_TXN_STATE"

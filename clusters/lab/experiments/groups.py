@@ -19,7 +19,7 @@ from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRoun
 from kwalk.clusters.lab.group_requests import OFFSETS, GroupMember, GroupRequests
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Hold, matching
-from kwalk.clusters.lab.transactions import Transaction
+from kwalk.clusters.lab.transactions import TransactionalProducer
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.model.language import KwalkError
 
@@ -198,9 +198,9 @@ def _offset_expires_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the offset is lost" if is_lost else "the offset is kept", is_lost, details)
 
 
-def begun(lab: Lab, identity: str) -> Transaction:
+def begun(lab: Lab, identity: str) -> TransactionalProducer:
     """Return a producer with a transactional id, once the coordinator has given it one."""
-    transaction = Transaction(lab.brokers[1].port, identity)
+    transaction = TransactionalProducer(lab.brokers[1].port, identity)
     if not wait_until(lambda: transaction.begin(600_000) == OK, 30, every=0.5):
         raise KwalkError("No transaction could begin within 30 s.")
     return transaction

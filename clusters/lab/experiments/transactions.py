@@ -10,13 +10,13 @@ from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRoun
 from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, created, must
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
-from kwalk.clusters.lab.transactions import Transaction
+from kwalk.clusters.lab.transactions import TransactionalProducer
 from kwalk.clusters.metadata import Api, BrokerConnection
 from kwalk.clusters.wire import Reader
 from kwalk.model.language import KwalkError
 
 
-def written(transaction: Transaction, topic: str, value: str) -> None:
+def written(transaction: TransactionalProducer, topic: str, value: str) -> None:
     """Add the topic's partition, once the transaction before has ended, and write a record to it."""
     if not wait_until(lambda: transaction.add(topic) == OK, 10, every=0.1):
         raise KwalkError("AddPartitionsToTxn was not answered with NONE within 10 s.")

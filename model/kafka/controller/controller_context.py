@@ -28,11 +28,11 @@ from kwalk.model.kafka.versions.grain import (
     DELETE_TOPIC_ENABLE,
     DELETION,
     LATE_BROKER_EPOCHS,
+    LEFT_REASSIGNMENTS,
     OFFLINE_LOGS,
     REASSIGNMENT,
     SESSIONS,
     STEPWISE_SHUTDOWN,
-    LEFT_REASSIGNMENTS,
     UNSENT_BATCH,
 )
 from kwalk.model.kafka.versions.reassignment import RESIGNATION_CLEARS_THE_CONTEXT

@@ -31,7 +31,6 @@ from kwalk.model.kafka.versions.grain import (
     DELETION,
     OFFLINE_LOGS,
     PIECEMEAL_REMOVAL,
-    REASSIGNMENT,
 )
 from kwalk.model.kafka.zookeeper.kafka_zk_client import (
     check_controller_epoch,
