@@ -246,4 +246,4 @@ def preferred_replica_leads(cluster: Cluster, topic: Topic, partition: Partition
 def preferred_replica_leads_at_rest(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
     """P24, where clients see no reassignment: the first replica leads if it is alive and in the ISR."""
     premise(not any(a.is_being_reassigned for znode in cluster.zookeeper.topics for a in znode.assignments))
-    return preferred_replica_leads(cluster, topic, partition)
+    return bool(preferred_replica_leads(cluster, topic, partition))

@@ -322,7 +322,11 @@ def _start_offsets_are_not_written(lab: Lab, this: ExperimentRound) -> RoundOutc
     wait_until(lambda: _fetched(lab, topic, RECORDS - 1)["error"] == OK, 30)
     seen = [_fetched(lab, topic, max(deleted) - 1), _fetched(lab, topic, before[-1] - 1)]
     this.keep_lines("kafka-log-start-offset-checkpoint|NoSuchElement", ["server"])
-    details = {"deletions": len(deleted), "before the round": len(before), "a round failed": failed is not None}
+    details: dict[str, Any] = {
+        "deletions": len(deleted),
+        "before the round": len(before),
+        "a round failed": failed is not None,
+    }
     details |= {"before the last one": seen[0], "before the last one that a round has met": seen[1]}
     is_back = failed is not None and seen[1].get("n", 0) > 0
     return RoundOutcome("deleted records are back" if is_back else "deleted records stay deleted", is_back, details)
