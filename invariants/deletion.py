@@ -43,6 +43,19 @@ def deleted_logs_were_unused(
     return not is_used or znode.deletion_requested or broker not in znode.assignments[partition].target
 
 
+@step(
+    symptom="records are lost that were acknowledged while the replicas of before a reassignment were not in sync",
+    log="[ReplicaManager broker=…] … Log for partition … is renamed to … and is scheduled for deletion",
+)
+def isr_member_keeps_its_log(
+    before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
+) -> bool:
+    """The log of the only member of the ISR is not deleted, unless the topic is."""
+    was, now = before.replica_of(broker, topic, partition), after.replica_of(broker, topic, partition)
+    premise(was.on_disk and not now.on_disk and not after.zookeeper.topics[topic].deletion_requested)
+    return after.zookeeper.state_of(topic, partition).isr != {broker}
+
+
 def is_of_earlier_topic(cluster: Cluster, broker: int, topic: int, partition: int, leader_epoch: int | None) -> bool:
     """Whether a LeaderAndIsr on its way to the broker has no higher leader epoch than its log of the partition."""
     requests = cluster.brokers[broker].requests

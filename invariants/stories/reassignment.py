@@ -170,6 +170,39 @@ REASSIGNMENT_REPLACED = REASSIGNMENT.varied(
 )
 
 
+@action_constraint()
+def controller_stays(before: Cluster, after: Cluster) -> bool:
+    """The first broker is the controller all the time."""
+    return after.zookeeper.controller == 0
+
+
+def replica_beside_the_controller(cluster: Cluster) -> None:
+    """A topic has one replica, on a broker that is not the controller."""
+    running_cluster(cluster)
+    create_topic(cluster, 1, topic_id=cluster.topic_ids.take(), replicas=frozenset({1}))
+
+
+REASSIGNMENT_CANCELLED_WITHOUT_ITS_REPLICAS = REASSIGNMENT.varied(
+    name="reassignment-cancelled-without-its-replicas",
+    story=(
+        "A client reassigns the only replica of a partition to a list of its own, and cancels that; the broker that "
+        "had the replica is down meanwhile."
+    ),
+    initial=replica_beside_the_controller,
+    properties=(
+        deletion.isr_member_keeps_its_log,
+        partitions.partition_servable,
+        partitions.leader_has_a_log,
+        witnesses.replica_is_moved,
+        witnesses.reassignment_is_cancelled,
+    ),
+    bounds={"new_creations": 0, "replication_factor": 1, "restarts": 1, "requests": 8, "leader_epochs": 12},
+    flags={"replica_lists": True},
+    source="KafkaController.processApiPartitionReassignment, ReplicaStateMachine.doRemoveReplicasFromIsr; KAFKA-14424",
+    constraints=(controller_stays,),
+)
+
+
 def leader_that_has_moved(cluster: Cluster) -> None:
     """Two partitions of two replicas each; the second replica of the first partition leads, as after a restart."""
     running_cluster(cluster)

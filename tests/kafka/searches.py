@@ -41,6 +41,8 @@ SEARCHES = (
     "preferred-leaders-during-reassignment --variant 3.9.0 --keep-going",
     "preferred-leaders-after-a-deletion --variant 3.9.0 --keep-going",
     "preferred-leaders-after-a-deletion --variant 2.8.2 --flag left_reassignments=off --keep-going",
+    "reassignment-cancelled-without-its-replicas --variant 3.9.0 --keep-going",
+    "reassignment-cancelled-without-its-replicas --variant 3.9.0 --flag cancellations_need_the_isr=on --keep-going",
     "controller-comes-back --variant 3.9.0 --keep-going",
     "controller-comes-back --variant 3.9.0 --bound brokers=1 --bound failovers=2 --bound restarts=0 --keep-going",
     "requested-elections --variant 2.8.2 --keep-going",

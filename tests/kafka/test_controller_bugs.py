@@ -669,6 +669,34 @@ BROKEN = (
     ),
     (
         Broken(
+            "isr_member_keeps_its_log(0, 0, 0)",
+            "reassignment-cancelled-without-its-replicas",
+            "3.9.0",
+            "alter_partition_reassignments_to(0,0,0,ReplicaList(0,2)) reassignment_changes_leadership(0,0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(2) "
+            "handle_leader_and_isr(2) expand_isr(0,0,0) stop(1,0) handle_leader_and_isr(0) "
+            "cancel_partition_reassignment(0,0,0) reassignment_stops_unneeded_replicas(0,0,0) "
+            "handle_stop_replica(0)",
+        ),
+        "",
+    ),
+    (
+        Broken(
+            "partition_servable(0, 0)",
+            "reassignment-cancelled-without-its-replicas",
+            "3.9.0",
+            "alter_partition_reassignments_to(0,0,0,ReplicaList(0,2)) reassignment_changes_leadership(0,0,0) "
+            "handle_leader_and_isr(0) handle_leader_and_isr(0) handle_leader_and_isr(1) handle_leader_and_isr(2) "
+            "handle_leader_and_isr(2) expand_isr(0,0,0) stop(1,0) handle_leader_and_isr(0) "
+            "handle_leader_and_isr(2) restart(1) reelect(1) cancel_partition_reassignment(0,0,0) "
+            "reassignment_stops_unneeded_replicas(0,0,0) handle_stop_replica(0) handle_stop_replica(2) "
+            "reassignment_changes_leadership(0,0,0) reassignment_writes_target(0,0,0) "
+            "partition_modifications(0,0) broker_failure(0) broker_startup(0) handle_leader_and_isr(1)",
+        ),
+        "",
+    ),
+    (
+        Broken(
             "replicas_converge(1, 0, 0)",
             "session-that-ends-amid-a-request",
             "2.8.2",

@@ -102,4 +102,5 @@ def test_every_pinned_trace_of_a_release_is_on_the_page():
         ("log-created-again-unflushed", "2.5", "no_batch_is_torn"),
         ("log-grown-batches", "0.10.1", "cleaner_outlives_grown_batches"),
         ("log-retention", "0.10.0", "young_record_is_kept"),
+        ("reassignment-cancelled-without-its-replicas", "3.9.0", "partition_servable"),
     }, "these are other sides of a bug that the page has"

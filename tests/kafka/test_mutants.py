@@ -37,6 +37,7 @@ BROKEN_WITHOUT_A_MISTAKE = {
     "cluster_has_a_controller",
     "deleted_replica_has_no_log",
     "free_name_can_be_created",
+    "isr_member_keeps_its_log",
     "isr_members_fetch",
     "metadata_has_the_live_brokers",
     "next_leader_is_the_first_replica",

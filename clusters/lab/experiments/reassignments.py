@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from kwalk.clusters.lab.brokers import AdminAnswer
+from kwalk.clusters.lab.brokers import AdminAnswer, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
@@ -326,6 +326,38 @@ def _leaders_stay_after_a_deletion(lab: Lab, this: ExperimentRound) -> RoundOutc
     return RoundOutcome(outcome, gone and not is_back and details["later"] == "True", details)
 
 
+def _cancelled_without_its_replicas(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Reassign a topic, crash its only replica when one of two new ones is in sync, write, cancel; start the broker."""
+    topic, admin = this.topic, lab.admin(milliseconds=10_000)
+    lab.move_controller(3)
+    admin.create_topic(topic, {0: [1]})
+    lab.wait_for_leaders(topic)
+    hold = lab.rules.hold(matching(Api.FETCH, client="broker-3-fetcher-0"))
+    try:
+        details: dict[str, Any] = {"reassignment": str(admin.reassign(topic, {0: [2, 3]}))}
+        wait_until(lambda: lab.is_in_every_isr(2, topic), 20)
+        lab.kill(1)
+        lab.expire_session(1)
+        wait_until(lambda: lab.states(topic)[0]["leader"] == 2, 30)
+        details["acks=all"] = produce(lab.brokers[2].port, topic, 0, "acknowledged")
+        details["cancellation"] = str(admin.cancel(topic, 0))
+    finally:
+        lab.rules.drop(hold)
+    lab.start(1)
+    is_led = wait_until(lambda: lab.states(topic)[0]["leader"] != -1, CHECKED)
+    this.capture("the broker is back")
+    details |= {"state": lab.states(topic)[0], "logs": lab.directories(topic)}
+    details["unclean election"] = str(admin.elect_unclean(topic, 0))
+    lab.kill(2)
+    lab.expire_session(2)
+    wait_until(lambda: "2" not in lab.zk.children("/brokers/ids"), 10)
+    details["the same without broker 2"] = str(admin.elect_unclean(topic, 0))
+    wait_until(lambda: lab.states(topic)[0]["leader"] == 1, 20)
+    details["read"] = consume(lab.brokers[1].port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1)
+    is_lost = details["acks=all"]["ok"] and not is_led and details["read"].get("n") == 0
+    return RoundOutcome("the partition has no leader" if not is_led else "the partition is led", is_lost, details)
+
+
 CHECKED = 20.0
 """Seconds in which the controller has looked for leaders that are not the preferred replicas."""
 EXPERIMENTS = (
@@ -404,5 +436,16 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.3.2", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.3.2"),
+    ),
+    Experiment(
+        name="cancelled-without-its-replicas",
+        about="The only replica of a topic that is reassigned crashes; then the reassignment is cancelled.",
+        expected="The topic has no leader, also when the broker is back; what was acknowledged meanwhile is lost.",
+        story="reassignment.md",
+        run=_cancelled_without_its_replicas,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
+        releases=("2.8.2", "3.4.1", "3.9.0"),
+        predicted=lambda release: True,
     ),
 )

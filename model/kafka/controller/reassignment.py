@@ -58,6 +58,7 @@ from kwalk.model.kafka.state import Cluster
 from kwalk.model.kafka.versions.grain import DELETION, REASSIGNMENT, REPLICA_LISTS
 from kwalk.model.kafka.versions.reassignment import (
     ADDED_REPLICAS_ARE_NEW,
+    CANCELLATIONS_NEED_THE_ISR,
     CTX_EPOCH_ON_BUMP,
     RESIGNATION_CLEARS_THE_CONTEXT,
     RESUMES_TO_DEAD_BROKERS,
@@ -194,6 +195,7 @@ def cancel_partition_reassignment(cluster: Cluster, broker: Broker, topic: Topic
     require(accepts_request(controller, topic, partition))
     current = controller.topics[topic].assignments[partition]
     require(current.is_being_reassigned)
+    require(not CANCELLATIONS_NEED_THE_ISR or bool(current.origin & cluster.zookeeper.state_of(topic, partition).isr))
     cluster.cancellations += 1
     preferred = first_replica(partition, current, current.origin) if REPLICA_LISTS else None
     on_partition_reassignment(cluster, broker, topic, partition, reassign_to(current, current.origin, preferred))

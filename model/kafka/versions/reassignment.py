@@ -138,3 +138,15 @@ SKIPS_PARTITIONS_WITHOUT_LEADERSHIP = candidate(
         Trial("requested-elections", ("controller_does_not_give_up",), variant="3.9.0"),
     ),
 )
+CANCELLATIONS_NEED_THE_ISR = candidate(
+    "cancellations_need_the_isr",
+    "a reassignment is cancelled only while a replica of before is in the ISR; in all releases also while none is, and "
+    "then the only members of the ISR are removed (KAFKA-14424)",
+    closes="a cancelled reassignment leaves a partition that has a leader, and the log of the last ISR member",
+    source="no release; KAFKA-14424: KafkaController.processApiPartitionReassignment looks at the target of a "
+    "reassignment only",
+    trials=(
+        Trial("reassignment-cancelled-without-its-replicas", ("isr_member_keeps_its_log",), variant="3.9.0"),
+        Trial("reassignment-cancelled-without-its-replicas", ("partition_servable",), variant="3.9.0"),
+    ),
+)
