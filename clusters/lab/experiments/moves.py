@@ -74,7 +74,8 @@ def _is_cleaned(lab: Lab, topic: str, others: int = 0) -> tuple[bool, int]:
 def _move(lab: Lab, here: Path, to: Path | None = None) -> Path:
     """Ask for a move to a log directory, or to the first other one; return that."""
     there = to or next(root for root in lab.brokers[1].roots if root != here.parent)
-    answer = _broker(lab).move(here.name.rpartition("-")[0], 0, str(there))
+    topic, _, partition = here.name.rpartition("-")
+    answer = _broker(lab).move(topic, int(partition), str(there))
     if not answer.ok:
         raise KwalkError(f"AlterReplicaLogDirs was answered with {answer}.")
     return there
@@ -157,6 +158,77 @@ def _cleaning_ends_with_another_move(lab: Lab, this: ExperimentRound, *, is_canc
     return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
 
 
+LARGE, ABOVE_LARGE = 500, {"segment.bytes": "600"}
+"""The length of a value whose batch is larger than the segments of COMPACTED, and a configuration with larger ones."""
+
+
+def _cleaning_ends_with_a_failed_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have the thread fail that moves a log, at a batch above `segment.bytes`; raise that, and wait for the cleaner."""
+    here = _created(lab, this.topic)
+    _broker(lab).configure_topic(this.topic, ABOVE_LARGE)
+    large = wait_until(lambda: produce(lab.brokers[1].port, this.topic, 0, "v" * LARGE, key="large")["ok"], 20)
+    _broker(lab).configure_topic(this.topic, COMPACTED)
+    first = _is_cleaned(lab, this.topic, 1)
+    there = _move(lab, here)
+    failure = f"Unexpected error occurred while processing data for partition {here.name} "
+    fails = wait_until(lambda: bool(this.lines("server", failure)), 20)
+    _broker(lab).configure_topic(this.topic, ABOVE_LARGE)
+    again = _is_cleaned(lab, this.topic, 1)
+    is_here = lab.brokers[1].directory(here.name) == here
+    details = {"large": large, "cleaned": first, "the move fails": fails, "and the log stays": is_here}
+    details["cleaned after the move"] = again
+    lab.restart(1)
+    wait_until(lambda: lab.are_informed(this.topic), 20)
+    details["arrived after a restart"] = arrived = _has_arrived(lab, here, there)
+    details["cleaned after a restart"] = _is_cleaned(lab, this.topic, 1)
+    if not arrived:
+        _move(lab, here, here.parent)
+        lab.restart(1)
+        wait_until(lambda: lab.are_informed(this.topic), 20)
+        details["cleaned when it was cancelled, after a restart"] = _is_cleaned(lab, this.topic, 1)
+    this.keep_lines(f"{here.name}", ["server"])
+    stops = large and first[0] and fails and is_here and not again[0]
+    return RoundOutcome("the log is not cleaned" if not again[0] else "the log is cleaned", stops, details)
+
+
+MOVED, TIMES = 40, 3
+"""How many partitions move to the other log directory, and how often."""
+
+
+def _directory_fails(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move many partitions, each of whose batches is in a segment of its own, there and back until a flush fails."""
+    topic, broker, moves = this.topic, lab.brokers[1], 0
+    answer = lab.admin().create_topic(topic, {number: [1] for number in range(MOVED)}, {"segment.bytes": "100"})
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    for partition in range(MOVED):
+        for number in range(3):
+            produce(broker.port, topic, partition, f"value:{number}")
+
+    def failures() -> list[str]:
+        return [str(line) for line in this.lines("server", f"Error while flushing log for {topic}")]
+
+    def is_over(there: dict[str, Path]) -> bool:
+        return bool(failures()) or all(broker.directory(name) == root / name for name, root in there.items())
+
+    for _ in range(TIMES):
+        there: dict[str, Path] = {}
+        for name in (f"{topic}-{partition}" for partition in range(MOVED)):
+            here = broker.directory(name)
+            with suppress(KwalkError):  # the directory is offline
+                there |= {} if here is None else {name: _move(lab, here)}
+        wait_until(partial(is_over, there), 60, every=0.5)
+        moves += len(there)
+        if failures():
+            break
+    offline = wait_until(lambda: bool(this.lines("server", "Stopping serving logs in dir")), 5)
+    this.keep_lines("Error while flushing|serving logs in dir|NoSuchFileException", ["server"])
+    details = {"moves": moves, "failures": failures()[:3], "a directory is offline": offline}
+    return RoundOutcome(
+        "a log directory goes offline" if offline else "the logs move", bool(failures() and offline), details
+    )
+
+
 FIRST_CHECK = 31.0
 """Seconds after which a broker that has started looks for old segments the first time."""
 KEPT = {"segment.bytes": "100", "retention.ms": "-1", "file.delete.delay.ms": "15000"}
@@ -235,6 +307,27 @@ EXPERIMENTS = (
         releases=("2.8.2", "3.9.0"),
         is_ordered=True,
         predicted=lambda release: True,
+    ),
+    Experiment(
+        name="log-of-a-failed-move-is-not-cleaned",
+        about="The thread that moves a compacted log fails at a batch above segment.bytes, which is raised then.",
+        expected="The log is not cleaned any more, until the broker starts again.",
+        story="log-moves.md",
+        run=_cleaning_ends_with_a_failed_move,
+        options=ONE_BROKER,
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="directory-fails-amid-a-move",
+        about="Logs of many segments move between the two log directories of a broker, again and again.",
+        expected="From 3.0 to 3.5.1 a directory goes offline, as a flush finds no folder of the future log; later not.",
+        story="log-moves.md",
+        run=_directory_fails,
+        options=evolve(ONE_BROKER, settings={}),
+        releases=("2.8.2", "3.4.1", "3.6.2", "3.9.0"),
+        predicted=lambda release: release == "3.4.1",
     ),
     Experiment(
         name="moved-log-is-cleaned-again-and-again",
