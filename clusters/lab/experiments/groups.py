@@ -332,6 +332,73 @@ def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("listed twice" if twice else "listed once", twice and once, details)
 
 
+def _recreate(lab: Lab, topic: str, broker: int) -> bool:
+    """Delete a topic and create it again on a broker; return whether its first log was deleted."""
+    admin = lab.admin()
+    must(admin.delete_topic(topic).error, "DeleteTopics")
+    gone = wait_until(lambda: lab.topic(topic) is None, 20)
+    wait_until(lambda: admin.create_topic(topic, {0: [broker]}).ok, 20, every=0.5)
+    wait_until(lambda: lab.states(topic).get(0, {}).get("leader") == broker, 20)
+    return gone
+
+
+def _group_of_a_recreated_topic(lab: Lab, this: ExperimentRound) -> tuple[int, int, GroupMember]:
+    """Commit 7 for a topic that the coordinator has no replica of; return that, the other broker and the member.
+
+    The other broker becomes the controller, and the preferred replica of the offsets.
+    """
+    member = GroupMember(f"g{this.number}")
+    leader, other = _coordinator(lab, member.group, 2)
+    must(lab.admin().reassign(OFFSETS, {0: [other, leader]}).error, "AlterPartitionReassignments")
+    lab.move_controller(other)
+    must(lab.admin().create_topic(this.topic, {0: [other]}).error, "CreateTopics")
+    lab.wait_for_leaders(this.topic)
+    wait_until(lambda: lab.are_informed(this.topic), 10)
+    must(GroupRequests(lab.brokers[leader].port).commit(member, this.topic, 7), "OffsetCommit")
+    return leader, other, member
+
+
+def _late_deletion_removes_a_commit(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold what the coordinator is told of a deletion until an offset for the next topic is committed."""
+    leader, other, member = _group_of_a_recreated_topic(lab, this)
+    at = GroupRequests(lab.brokers[leader].port)
+    hold = lab.rules.hold(matching(Api.UPDATE_METADATA, broker=leader))
+    try:
+        gone = _recreate(lab, this.topic, other)
+        answer = at.commit(member, this.topic, 3)
+        before = at.committed(member.group, this.topic)
+    finally:
+        lab.rules.drop(hold)
+    removed = wait_until(lambda: at.committed(member.group, this.topic)[1] == -1, 10)
+    wait_until(lambda: lab.are_informed(this.topic), 20)
+    again = at.commit(member, this.topic, 4)
+    time.sleep(2)
+    details = {"gone": gone, "OffsetCommit": answer, "at once": before, "removed": removed, "OffsetCommit later": again}
+    details["at the end"] = at.committed(member.group, this.topic)
+    lost = gone and answer == OK and before[1] == 3 and removed
+    return RoundOutcome("the commit is lost" if removed else "the commit is kept", lost, details)
+
+
+def _offset_outlives_its_topic(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move the coordinator after the next one has heard of a deletion, and before the earlier one has."""
+    leader, other, member = _group_of_a_recreated_topic(lab, this)
+    hold = lab.rules.hold(matching(Api.UPDATE_METADATA, broker=leader))
+    try:
+        gone = _recreate(lab, this.topic, other)
+        elected = str(lab.admin(milliseconds=3000).elect_preferred(OFFSETS, 0))
+        wait_until(lambda: lab.states(OFFSETS)[0]["leader"] == other, 20)
+        then = GroupRequests(lab.brokers[other].port)
+        wait_until(lambda: then.committed(member.group, this.topic)[0] not in MOVING, 20)
+    finally:
+        lab.rules.drop(hold)
+    wait_until(lambda: lab.are_informed(this.topic), 20)
+    time.sleep(2)
+    error, offset = then.committed(member.group, this.topic)
+    details = {"gone": gone, "ElectLeaders": elected, "OffsetFetch": error, "offset": offset}
+    stays = gone and error == OK and offset == 7
+    return RoundOutcome("the offset is there" if stays else "the offset is gone", stays, details)
+
+
 def created(lab: Lab, topic: str, partitions: int) -> None:
     """Create a topic on broker 1, and wait until the broker knows it."""
     answer = lab.admin().create_topic(topic, {number: [1] for number in range(partitions)})
@@ -437,6 +504,28 @@ EXPERIMENTS = (
         run=_deleted_group_returns,
         options=REPLICATED,
         is_ordered=True,
+    ),
+    Experiment(
+        name="late-deletion-removes-a-commit",
+        about="A topic is deleted and created again, and offsets of it are committed, before the coordinator hears.",
+        expected="An acknowledged commit of the new topic is removed, as the coordinator hears of the deletion.",
+        story="recreated-topic-offsets.md",
+        run=_late_deletion_removes_a_commit,
+        options=REPLICATED,
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
+    ),
+    Experiment(
+        name="offset-outlives-its-topic",
+        about="The coordinator moves after a topic was deleted and created again; the earlier one has not heard of it.",
+        expected="The next coordinator has the offset of the deleted topic.",
+        story="recreated-topic-offsets.md",
+        run=_offset_outlives_its_topic,
+        options=REPLICATED,
+        releases=("2.8.2", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: True,
     ),
     Experiment(
         name="group-listed-twice",
