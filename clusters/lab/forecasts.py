@@ -95,9 +95,9 @@ def forecast_verdicts(case: Path) -> Iterator[ProbeVerdict]:
     """Compare what the snapshots of a history foresee with the probes after events.
 
     Args:
-        case: the folder of the history.
+        case: the folder of the history; it has no operations if the cluster failed.
     """
-    done = json.loads((case / OPERATIONS).read_text())["operations"]
+    done = json.loads((case / OPERATIONS).read_text())["operations"] if (case / OPERATIONS).exists() else []
     before: Path | None = None
     for operation in done:
         after = case / operation["snapshot"] if "snapshot" in operation else None

@@ -49,6 +49,11 @@ def test_where_nothing_is_found_a_partition_serves_after_events(operation: str, 
     assert classes(history(tmp_path, probed(HEALTHY), operation, REFUSED)) == {ProbeClass.WRONG}
 
 
+def test_a_history_without_operations_is_compared_with_nothing(tmp_path: Path) -> None:
+    """Seed 943 on 3.3.2: the cluster failed before the first of them, and the table of the others was lost."""
+    assert list(forecast_verdicts(tmp_path)) == []
+
+
 def test_what_is_foreseen_of_an_event_is_compared_with_it(tmp_path: Path) -> None:
     failed = history(tmp_path, with_id_that_differs(), "restart all brokers", REFUSED)
     assert classes(failed) == {ProbeClass.RIGHT}
