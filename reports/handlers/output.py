@@ -82,13 +82,13 @@ def _incident(query: Query, diagnosis_lines: list[str], options: Namespace) -> I
     """Return what is known of the system of a snapshot, with a plan of repair; None without a snapshot."""
     if query.reading is None or not query.reading.problems:
         return None
-    from kwalk.reports.handlers.incident import planned
+    from kwalk.reports.handlers.incident import planned, problem_of
     from kwalk.reports.pages.incident import Incident
 
-    problem = query.reading.problems[0]
+    inspection = query.reading.problems[0].inspection
     with shown_on_stderr() as report:
-        recovery = planned(problem, report)
-    return Incident(options.snapshot, problem.inspection, recovery, diagnosis_lines, facts=query.reading.facts)
+        recovery = planned(problem_of(query.model.scenario, options.snapshot, inspection), report)
+    return Incident(options.snapshot, inspection, recovery, diagnosis_lines, facts=query.reading.facts)
 
 
 def _save(

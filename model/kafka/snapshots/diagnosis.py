@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import (
     Capture,
@@ -483,6 +483,18 @@ def holds_another_id(capture: Capture, topic: Topic, partition: int, broker: int
 def has_topic_ids(version: str) -> bool:
     """Whether topics have ids (KIP-516, 2.8): brokers before do not read those of znodes and of partition.metadata."""
     return bool(flags_of(version)[TOPICS_HAVE_IDS.name])
+
+
+def as_brokers_read(capture: Capture) -> Capture:
+    """Return the capture without the topic ids that later brokers have left, if those that run do not read any."""
+    if has_topic_ids(capture.version):
+        return capture
+    brokers = {
+        number: evolve(broker, directories={n: evolve(log, topic_id=None) for n, log in broker.directories.items()})
+        for number, broker in capture.brokers.items()
+    }
+    topics = {name: evolve(topic, topic_id=None) for name, topic in capture.topics.items()}
+    return evolve(capture, topics=topics, brokers=brokers)
 
 
 def refuses_later_epochs(version: str) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
 from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import listed, sentence, unseen
+from kwalk.model.kafka.snapshots.diagnosis import as_brokers_read, listed, sentence, unseen
 from kwalk.model.kafka.snapshots.initial_state import (
     UNKNOWN_ID,
     Focus,
@@ -77,7 +77,8 @@ def reading_of(
     """
     if topic is None:
         return _empty(capture, severity, beyond)
-    return _reading(infer(capture, focus_on(capture, topic)), severity, violated, beyond)
+    known = as_brokers_read(capture)
+    return _reading(infer(known, focus_on(known, known.topics[topic.name])), severity, violated, beyond)
 
 
 def _empty(capture: Capture, severity: Severity, beyond: tuple[str, ...]) -> Reading:

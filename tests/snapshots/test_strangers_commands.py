@@ -1,0 +1,55 @@
+"""Clusters of strangers: what the commands about one snapshot say, which contradicted one another once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
+from kwalk.model.language import Model
+from kwalk.reports.command_line import main
+from tests.snapshots.test_combined_damages import OTHER, problem
+from tests.snapshots.test_strangers import state
+from tests.snapshots.test_strangers_foreseen import alone, down
+
+
+def test_a_forecast_has_the_plan_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unclean elections are on: a plan begins with forbidding them, and events are foreseen with them."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["settings"] = {"unclean.leader.election.enable": True}
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=6)
+    down(snapshot, 3)
+    path = tmp_path / "now.json"
+    path.write_text(json.dumps(snapshot), encoding="utf-8")
+    for asked in (["--plan"], ["--forecast", "--seconds", "1", "--out", str(tmp_path / "out")]):
+        main(["diagnose", str(path), *asked])
+        said = " ".join(capsys.readouterr().out.split())
+        assert " PLAN If unclean.leader.election.enable of orders was set to false before: 1 step; safe" in f" {said}"
+    assert "but leaves orders-0 with acknowledged records that are lost" in said
+
+
+@pytest.mark.parametrize("identity", [None, OTHER])
+def test_topic_ids_that_brokers_before_2_8_do_not_read_are_not_in_a_search(identity: str | None) -> None:
+    """Brokers of 2.8 ran, and those of 2.7 came back: a failover leaves the context without the znode's id."""
+    snapshot = alone("2.7.2")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = identity
+    reading = read_snapshot(json.dumps(snapshot).encode())
+    model = Model(OLD_CLIENT_EXPANSION.starting_from(reading), reading.variant, flags=reading.flags)
+    (start,) = map(model.state, model.initial)
+    replica = start.replica_of(0, 0, 0)
+    assert (start.zookeeper.topics[0].topic_id, replica.topic_id, replica.file_topic_id) == (None, None, None)
+
+
+def test_no_plan_waits_for_a_reassignment_that_nothing_is_copied_in() -> None:
+    """A rack with the whole ISR is off, while its partitions move to another one."""
+    snapshot = alone("3.6.2", brokers=4)
+    snapshot["topics"]["orders"]["znode"].update(
+        partitions={"0": [1, 2, 3, 4]}, adding_replicas={"0": [3, 4]}, removing_replicas={"0": [1, 2]}
+    )
+    state(snapshot).update(leader=-1, isr=[1, 2], leader_epoch=6)
+    down(snapshot, 1, 2)
+    (note,) = problem(snapshot).notes
+    assert "nothing is copied before a broker of the ISR leads: start one first" in note
