@@ -891,7 +891,7 @@ def _moving(capture: Capture, topic: Topic, partition: int) -> str:
         return "a reassignment removes all its replicas: take it out of removing_replicas first"
     found, is_kept = reassignment_of(capture, topic, partition), topic.name not in capture.deleting
     if is_kept and not found.is_led:
-        return "its replicas are being reassigned, and nothing is copied before a broker of the ISR leads: start one first"
+        return "its replicas are being reassigned, and nothing is copied before an ISR member leads: start one first"
     may_cancel = found.may_be_cancelled and is_kept
     or_cancel = ", or cancel it" * may_cancel  # KafkaController.maybeTriggerPartitionReassignment refuses a deleted one
     return f"its replicas are being reassigned: let that end{or_cancel}"

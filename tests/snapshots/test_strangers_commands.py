@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.language import Model
@@ -52,4 +53,15 @@ def test_no_plan_waits_for_a_reassignment_that_nothing_is_copied_in() -> None:
     state(snapshot).update(leader=-1, isr=[1, 2], leader_epoch=6)
     down(snapshot, 1, 2)
     (note,) = problem(snapshot).notes
-    assert "nothing is copied before a broker of the ISR leads: start one first" in note
+    assert "nothing is copied before an ISR member leads: start one first" in note
+
+
+@pytest.mark.parametrize("removing", [{"0": []}, {"7": [3]}])
+def test_what_is_left_of_a_reassignment_by_hand_is_none(removing: dict[str, list[int]]) -> None:
+    """An operator has emptied a list of removing_replicas, or named a partition that does not exist."""
+    snapshot = alone("3.9.0")
+    snapshot["topics"]["orders"]["znode"]["removing_replicas"] = removing
+    found = inspect_snapshot(json.dumps(snapshot).encode())
+    assert not found.by_kind()
+    (prospect,) = found.prospects
+    assert "reassignment-is-copied" not in {one.name for one in prospect.consequences}

@@ -1005,7 +1005,7 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
         version=node.field("version").number(0, INT32),
         states=states,
         created=None if node.maybe("czxid").missing else node.maybe("czxid").number(),
-        moving=_moving(znode),
+        moving=_moving(znode, {*partitions, *unassigned}),
         changed=None if node.maybe("mzxid").missing else node.maybe("mzxid").number(),
         cleanup_policy=None if node.maybe("cleanup_policy").missing else node.maybe("cleanup_policy").text(),
         repeated=repeated,
@@ -1014,13 +1014,17 @@ def _topic(node: JsonNode, name: str, contradictions: list[str]) -> Topic:
     )
 
 
-def _moving(znode: JsonNode) -> dict[int, MovingReplicas]:
-    """The partitions that are named in adding_replicas or removing_replicas."""
+def _moving(znode: JsonNode, partitions: Iterable[int]) -> dict[int, MovingReplicas]:
+    """The partitions of these that have replicas in adding_replicas or removing_replicas.
+
+    Kafka: TopicZNode.decode, ReplicaAssignment.isBeingReassigned.
+    """
     adding, removing = (
         {} if part.missing else _table(part, "partition", lambda child, _: child.list_of_numbers(0, INT32))
         for part in (znode.maybe("adding_replicas"), znode.maybe("removing_replicas"))
     )
-    return {n: MovingReplicas(adding.get(n, ()), removing.get(n, ())) for n in sorted({*adding, *removing})}
+    named = (n for n in sorted(partitions) if adding.get(n) or removing.get(n))
+    return {n: MovingReplicas(adding.get(n, ()), removing.get(n, ())) for n in named}
 
 
 def _state(node: JsonNode, _: int) -> CapturedPartitionState:
