@@ -347,5 +347,5 @@ def test_a_series_says_that_an_id_is_gone_without_a_new_partition() -> None:
 
 
 def test_snapshots_of_two_releases_are_those_before_and_after_an_upgrade() -> None:
-    with pytest.raises(UsageError, match="with one release and the same brokers: those before a change, or after"):
+    with pytest.raises(UsageError, match="of one cluster and one release: those before an upgrade, or after"):
         read_series([json.dumps(alone(release)).encode() for release in ("3.5.2", "3.6.2")])

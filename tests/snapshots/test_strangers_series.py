@@ -13,7 +13,7 @@ from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.snapshots.series import USUAL_EVENTS, read_series
-from kwalk.model.language import Model
+from kwalk.model.language import Model, UsageError
 from kwalk.search.analyses.explain.explain import EVENTS, Explanation, Fit
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
@@ -255,3 +255,26 @@ def test_a_broker_in_the_isr_that_is_no_replica_is_not_left_out_of_a_series() ->
     assert series.bounds["brokers"] == 4
     (isr,) = (one for one in series.waypoints[1].facts if one.name == "ISR of orders-0")
     assert isr.value == "1, 2, 3, 4"
+
+
+def test_a_broker_that_joins_or_is_retired_is_part_of_the_series() -> None:
+    """Broker 3 is replaced by 4 through a reassignment, which nothing in the first snapshot names."""
+    before, after = alone("3.6.2"), alone("3.6.2", brokers=4)
+    orders = after["topics"]["orders"]
+    orders.update(version=4, mzxid=120)
+    orders["znode"]["partitions"]["0"] = [1, 2, 4]
+    state(after).update(isr=[1, 2, 4], leader_epoch=8, zk_version=13)
+    after["brokers"]["4"]["dirs"] = {"orders-0": after["brokers"]["3"]["dirs"]["orders-0"]}
+    del after["brokers"]["3"]
+    after["broker_ids"] = [1, 2, 4]
+    (series,) = read_series([json.dumps(one).encode() for one in (before, after)])
+    assert series.bounds["brokers"] == 4
+    assert [fact for fact in series.facts if "taken to be down" in fact] == [
+        "Broker 4 is not in snapshot 1: it is taken to be down, without logs.",
+        "Broker 3 is not in snapshot 2: it is taken to be down, without logs.",
+    ]
+    with pytest.raises(UsageError, match="one cluster and one release"):
+        del after["brokers"]["1"], after["brokers"]["2"]
+        after["topics"] = {}
+        after.update(controller=4, broker_ids=[4])
+        read_series([json.dumps(one).encode() for one in (before, after)])

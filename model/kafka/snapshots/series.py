@@ -39,13 +39,21 @@ from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS, PARTITIONS,
 from kwalk.model.kafka.migration import versions as migrating_versions
 from kwalk.model.kafka.snapshots import migrating_series as migrating
 from kwalk.model.kafka.snapshots.capture import (
+    Broker,
     Capture,
     Directory,
     Topic,
     read_capture,
     topic_label,
 )
-from kwalk.model.kafka.snapshots.diagnosis import assigns_ids_at_once, has_topic_ids, is_as_created, listed, symptoms
+from kwalk.model.kafka.snapshots.diagnosis import (
+    assigns_ids_at_once,
+    each,
+    has_topic_ids,
+    is_as_created,
+    listed,
+    symptoms,
+)
 from kwalk.model.kafka.snapshots.diagnosis import brokers as brokers_in_words
 from kwalk.model.kafka.snapshots.initial_state import (
     Focus,
@@ -534,8 +542,9 @@ def read_series(
             unreadable, or of another time.
     """
     called = tuple(names or _names(sources))
-    captures = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
-    _same_kind(called, captures)
+    read = tuple(_capture(source, name) for source, name in zip(sources, called, strict=True))
+    _same_kind(called, read)
+    captures, absent = _with_all_brokers(called, read)
     if logs is not None:
         moments_of(called, captures)
     lines = None if logs is None else read_logs(logs)
@@ -551,7 +560,7 @@ def read_series(
         raise UsageError("\n".join(refused))
     found = sharing_models(found)
     left = _own_topics(captures, topics)
-    facts = (*refused, *([f"Left out: {left}."] if left else []))
+    facts = (*absent, *refused, *([f"Left out: {left}."] if left else []))
     return tuple(
         evolve(one, facts=(*one.facts, *facts), refused=tuple(refused), name=one.name if len(found) > 1 else "")
         for one in found
@@ -625,12 +634,31 @@ def _same_kind(names: Sequence[str], captures: Sequence[Capture]) -> None:
         raise UsageError("Name one snapshot or more, in the order in which they were taken.")
     first = captures[0]
     for name, capture in zip(names, captures, strict=True):
-        if capture.version != first.version or tuple(capture.brokers) != tuple(first.brokers):
+        if capture.version != first.version or capture.brokers.keys().isdisjoint(first.brokers):
             raise UsageError(
                 f"{name} is of Kafka {capture.version} with the brokers {listed([str(b) for b in capture.brokers])}, "
                 f"and {names[0]} of Kafka {first.version} with {listed([str(b) for b in first.brokers])}. "
-                "Name snapshots of one cluster, with one release and the same brokers: those before a change, or after."
+                "Name snapshots of one cluster and one release: those before an upgrade, or after."
             )
+
+
+def _with_all_brokers(names: Sequence[str], captures: Sequence[Capture]) -> tuple[tuple[Capture, ...], list[str]]:
+    """Return captures with the brokers of all of them, and what is assumed: one that is not in a capture is down there.
+
+    Nothing in ZooKeeper names it: it has not joined the cluster yet, or has been retired.
+    """
+    known = sorted({broker for capture in captures for broker in capture.brokers})
+    facts = []
+    for name, capture in zip(names, captures, strict=True):
+        absent = [broker for broker in known if broker not in capture.brokers]
+        if absent:
+            has = each(absent, "is not in", "are not in")
+            state = each(absent, "it is taken to be down, without logs", "they are taken to be down, without logs")
+            facts.append(f"{brokers_in_words(absent).capitalize()} {has} {printable(name, 200)}: {state}.")
+    all_of = (
+        {b: capture.brokers.get(b, Broker(b, alive=False, directories={})) for b in known} for capture in captures
+    )
+    return tuple(evolve(c, brokers=found) for c, found in zip(captures, all_of, strict=True)), facts
 
 
 def _topics(captures: Iterable[Capture]) -> list[str]:
