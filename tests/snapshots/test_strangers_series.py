@@ -14,6 +14,7 @@ from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.kafka.snapshots.series import USUAL_EVENTS, read_series
 from kwalk.model.language import Model, UsageError
+from kwalk.reports.command_line import main
 from kwalk.search.analyses.explain.explain import EVENTS, Explanation, Fit
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, stop, ways_out
@@ -278,3 +279,74 @@ def test_a_broker_that_joins_or_is_retired_is_part_of_the_series() -> None:
         after["topics"] = {}
         after.update(controller=4, broker_ids=[4])
         read_series([json.dumps(one).encode() for one in (before, after)])
+
+
+def wide(brokers: int, partitions: int) -> dict[str, Any]:
+    """A topic with many partitions on many brokers, whose replicas have no common order."""
+    snapshot = alone("3.6.2", brokers=brokers)
+    orders = snapshot["topics"]["orders"]
+    for number in range(partitions):
+        replicas = [1 + (7 * number + n * (1 + number % 2)) % brokers for n in (0, 1, 2)]
+        orders["znode"]["partitions"][str(number)] = replicas
+        orders["partition_state"][str(number)] = {**state(snapshot), "leader": replicas[0], "isr": replicas}
+        for broker in snapshot["brokers"].values():
+            broker["dirs"].pop(f"orders-{number}", None)
+        for replica in replicas:
+            snapshot["brokers"][str(replica)]["dirs"][f"orders-{number}"] = log(IDS["orders"])
+    return snapshot
+
+
+def test_partitions_whose_orders_no_bound_has_get_lists() -> None:
+    """The number of an order of 5 partitions on 5 brokers is above 2^31."""
+    before = json.dumps(wide(5, 5)).encode()
+    (series,) = read_series([before, before])
+    assert (series.bounds["replica_orders"], series.bounds["chosen_lists"]) == (0, 1)
+
+
+@pytest.mark.parametrize("change", ["", "it moves"])
+def test_of_a_topic_with_many_partitions_the_first_ones_are_in_the_series(change: str) -> None:
+    before = wide(3, 16)
+    after = deepcopy(before) | {"controller": 2, "controller_epoch": 7}
+    given = [json.dumps(one).encode() for one in (before, after)]
+    if change:
+        after["topics"]["orders"]["znode"]["partitions"]["15"].reverse()
+        with pytest.raises(UsageError, match="orders has 16 partitions, and none can be left out"):
+            read_series([json.dumps(one).encode() for one in (before, after)])
+        return
+    (series,) = read_series(given)
+    assert series.refused == ("Not explained: orders-6 to orders-15, for which a series has no room.",)
+    assert series.bounds["partitions"] == 6
+
+
+def written(folder: Path, *snapshots: dict[str, Any]) -> list[str]:
+    paths = [folder / f"{number}.json" for number in range(len(snapshots))]
+    for path, one in zip(paths, snapshots, strict=True):
+        path.write_text(json.dumps(one), encoding="utf-8")
+    return [str(path) for path in paths]
+
+
+def without_broker_3(before: dict[str, Any]) -> dict[str, Any]:
+    """The cluster after the end of broker 3, and of the controller."""
+    after = deepcopy(before) | {"controller": 2, "controller_epoch": 7}
+    down(after, 3)
+    for number, one in after["topics"]["orders"]["partition_state"].items():
+        isr = [broker for broker in one["isr"] if broker != 3]
+        one.update(isr=isr, leader=one["leader"] if one["leader"] != 3 else isr[0], leader_epoch=6, zk_version=10)
+        for broker in isr:
+            after["brokers"][str(broker)]["dirs"][f"orders-{number}"] = log(IDS["orders"], (*EPOCHS, (6, 50)))
+    return after
+
+
+def test_the_first_of_many_partitions_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = wide(3, 24)
+    paths = written(tmp_path, before, without_broker_3(before))
+    assert main(["diagnose", "--explain", *paths, "--out", str(tmp_path / "out")]) == 3
+    said = capsys.readouterr().out
+    assert "EXPLAINED" in said and "Not explained: orders-6 to orders-23, for which a series has no room." in said
+
+
+def test_the_loops_of_a_search_with_many_partitions_are_compiled(tmp_path: Path) -> None:
+    """The states of a search do not fit into a mebibyte: the command ended with an exception."""
+    before, after = wide(3, 11), without_broker_3(wide(3, 12))
+    paths = written(tmp_path, before, after)
+    assert main(["diagnose", "--explain", *paths, "--seconds", "8", "--out", str(tmp_path / "out")]) in (0, 3)

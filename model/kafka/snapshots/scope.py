@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise, permutations
+from math import factorial
 from typing import Any
 
 from attrs import evolve, frozen
@@ -16,6 +17,7 @@ from kwalk.model.kafka.assignment import code_of
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import is_as_created
 from kwalk.model.language import UsageError
+from kwalk.model.language.shapes import LARGEST
 
 
 @frozen
@@ -145,6 +147,67 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
         left=left,
         factor=min(len(replicas) for _, one in shown[:1] for replicas in one.partitions.values()),
     )
+
+
+MOST_PARTITIONS, MOST_REPLICAS = 8, 32
+"""The most partitions of a topic in a series, and of these times brokers: more were not explained within a minute."""
+FIRST_PARTITIONS, FIRST_REPLICAS = 6, 18
+"""How many of more partitions a series has, and of these times brokers: they are explained in seconds."""
+MOST_SUBSETS = 2**15
+"""The most sets of partitions: a session may end when a broker has handled any of them."""
+
+
+def within_room(captures: Sequence[Capture], name: str) -> tuple[tuple[Capture, ...], str]:
+    """Return the captures with the first partitions of a topic for which a series has room, and which are left out.
+
+    Those that are left out have the same replicas in all captures: nothing that happens to them writes the znode. In a
+    migration none are left out.
+
+    Raises:
+        UsageError: None can be left out, and they are too many for a search.
+    """
+    topics = [capture.topics[name] for capture in captures if name in capture.topics]
+    count = max(len(topic.partitions) for topic in topics)
+    brokers = {broker for topic in topics for replicas in topic.partitions.values() for broker in replicas}
+    if count <= MOST_PARTITIONS and count * len(brokers) <= MOST_REPLICAS:
+        return tuple(captures), ""
+    most = max(min(FIRST_PARTITIONS, FIRST_REPLICAS // len(brokers)), 1)
+    rest = [{n: r for n, r in topic.partitions.items() if n >= most} for topic in topics]
+    is_written = any(one != rest[0] for one in rest) or any(n >= most for topic in topics for n in topic.moving)
+    if is_written or any(capture.image is not None for capture in captures):
+        if 2**count > MOST_SUBSETS:
+            raise UsageError(
+                f"{topic_label(name)} has {count} partitions, and none can be left out that a series has no room for."
+            )
+        return tuple(captures), ""
+    label = topic_label(name)
+    left = f"{label}-{most} to {label}-{count - 1}" if count > most + 1 else f"{label}-{most}"
+    return tuple(_first_partitions(capture, name, most) for capture in captures), left
+
+
+def _first_partitions(capture: Capture, name: str, count: int) -> Capture:
+    """Return the capture with the first partitions of a topic only."""
+
+    def is_kept(topic: str, partition: int | None) -> bool:
+        return topic != name or partition is None or partition < count
+
+    brokers = {
+        number: evolve(
+            broker,
+            directories={d: log for d, log in broker.directories.items() if is_kept(name, partition_of(d, name))},
+            assumed=frozenset(d for d in broker.assumed if is_kept(name, partition_of(d, name))),
+            replicas={place: one for place, one in broker.replicas.items() if is_kept(*place)},
+        )
+        for number, broker in capture.brokers.items()
+    }
+    topic = capture.topics.get(name)
+    if topic is None:
+        return evolve(capture, brokers=brokers)
+    partitions, states, repeated = (
+        {n: one for n, one in part.items() if n < count} for part in (topic.partitions, topic.states, topic.repeated)
+    )
+    known = evolve(topic, partitions=partitions, states=states, repeated=repeated)
+    return evolve(capture, topics={**capture.topics, name: known}, brokers=brokers)
 
 
 def sharing(scopes: Sequence[Scope]) -> list[Scope]:
@@ -334,6 +397,7 @@ def _replica_lists(lists: Sequence[_ShownList], brokers: tuple[int, ...], *, mov
     if (
         not moves
         and len(lengths) <= 1
+        and factorial(len(brokers)) ** len(partitions) <= LARGEST  # else no bound has their order
         and all(created[one.partition] == created[one.life, one.partition] for one in lists)
     ):
         return None

@@ -87,6 +87,7 @@ from kwalk.model.kafka.snapshots.scope import (
     loses_states,
     scope_of,
     sharing,
+    within_room,
 )
 from kwalk.model.kafka.snapshots.snapshot import short
 from kwalk.model.kafka.snapshots.untrusted_json import printable
@@ -551,7 +552,9 @@ def read_series(
     topics, parts, refused = _topics(captures), list[tuple[Captures, Scope]](), list[str]()
     for topic in topics:
         with _noting(topic, refused, alone=len(topics) == 1):
-            parts += _parts(Captures(called, captures, topic, logs=lines))
+            shown, left = within_room(captures, topic)
+            parts += _parts(Captures(called, shown, topic, logs=lines))
+            refused += [f"Not explained: {left}, for which a series has no room."] if left else []
     found: list[Series] = []
     for (part, _), scope in zip(parts, sharing([scope for _, scope in parts]), strict=True):
         with _noting(part.topic, refused, alone=len(topics) == 1):

@@ -599,8 +599,7 @@ class Layers:
 def compile_loops(context: SegmentContext) -> None:
     """Compile the loops, unless they are cached: their first call does it, and should not count as search time."""
     starts = np.zeros((0, context.words), np.uint64)
-    small = evolve(context, memory=1 << 20, tick=_no_tick)
-    layers = Layers(small, Waypoint("", ()), starts, EventTiming.CALM)
+    layers = Layers(evolve(context, tick=_no_tick), Waypoint("", ()), starts, EventTiming.CALM)
     layers.states.add(starts, 0)
     layers.advance()
     layers.cursor[SegmentCursor.LIMIT] = layers.cursor[SegmentCursor.ASKED]
