@@ -51,6 +51,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     files_of,
     has_topic_ids,
     hosts_of_lost,
+    ids_to_read,
     is_behind_logs,
     is_led_from_outside,
     later_than_deletion,
@@ -451,6 +452,7 @@ class Findings:
             yield from self._of_deletion(topic, places)
             return
         yield from self._of_ids_not_read(topic)
+        yield from self._of_unread_id(topic)
         mixed = len(self._ids_on_disk(topic, places)) > 1
         missing = False
         for place in places:
@@ -555,6 +557,13 @@ class Findings:
             is_shown = all(self.capture.shows(b, topic.name, number) for b, number in hosts)
             one = _observation(kind, topic_label(topic.name), text, topic=topic.name)
             yield evolve(one, certain=is_shown)
+
+    def _of_unread_id(self, topic: Topic) -> Iterator[Observation]:
+        """A topic without an id beside others that have one, so that controllers mint them; no disk shows its own."""
+        if topic.name in ids_to_read(self.capture):
+            text = "the znode has no topic_id, those of other topics have; whether logs have one was not read"
+            one = _observation(kinds.ID_MISSING, topic_label(topic.name), text, topic=topic.name)
+            yield evolve(one, certain=False)
 
     def _ids_on_disk(self, topic: Topic, places: Iterable[_Place]) -> set[str]:
         situations = ((place.observed, one) for place in places for one in place.observed.situation.brokers)

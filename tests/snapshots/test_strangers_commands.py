@@ -12,9 +12,9 @@ from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.language import Model
 from kwalk.reports.command_line import main
-from tests.snapshots.test_combined_damages import OTHER, problem
+from tests.snapshots.test_combined_damages import OTHER, cluster, problem
 from tests.snapshots.test_strangers import state
-from tests.snapshots.test_strangers_foreseen import alone, down
+from tests.snapshots.test_strangers_foreseen import alone, down, found
 
 
 def test_a_forecast_has_the_plan_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +61,27 @@ def test_what_is_left_of_a_reassignment_by_hand_is_none(removing: dict[str, list
     """An operator has emptied a list of removing_replicas, or named a partition that does not exist."""
     snapshot = alone("3.9.0")
     snapshot["topics"]["orders"]["znode"]["removing_replicas"] = removing
-    found = inspect_snapshot(json.dumps(snapshot).encode())
-    assert not found.by_kind()
-    (prospect,) = found.prospects
+    inspection = inspect_snapshot(json.dumps(snapshot).encode())
+    assert not inspection.by_kind()
+    (prospect,) = inspection.prospects
     assert "reassignment-is-copied" not in {one.name for one in prospect.consequences}
+
+
+def test_no_controller_fails_over_while_a_lost_id_was_not_read() -> None:
+    """The next controller would mint an id for payments, whose logs were not read; orders needs a failover."""
+    snapshot = cluster("3.6.2", brokers=6)
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    payments = snapshot["topics"]["payments"]
+    payments["znode"]["partitions"]["0"] = [4, 5, 6]
+    payments["partition_state"]["0"].update(leader=4, isr=[4, 5, 6])
+    for number in ("1", "2", "3"):
+        del snapshot["brokers"][number]["dirs"]["payments-0"]
+    for number in ("4", "5", "6"):
+        snapshot["brokers"][number].update(dirs=None, log_dirs=None)
+    assert "fail-over" in {one.name for one in problem(snapshot).procedures}
+    del payments["znode"]["topic_id"]
+    missing = found(snapshot)["topic-id-missing"]
+    assert (missing.fields["topic"], missing.certain) == ("payments", False)
+    asked = problem(snapshot)
+    assert "fail-over" in asked.withheld and "fail-over" not in {one.name for one in asked.procedures}
+    assert any("partition.metadata was not read: the next controller mints one" in note for note in asked.notes)

@@ -39,6 +39,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     has_topic_ids,
     holds_another_id,
     hosts_of_lost,
+    ids_to_read,
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
@@ -628,10 +629,11 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     The controller of the model elects leaders, as one does not whose epoch is below that of a state.
     What its brokers have in memory is neither on disks nor shown, or another leader than that of a state which a hand
     wrote. In a model with records brokers may have a later state in memory than ZooKeeper, if it is shown which log is
-    newest. No broker of the model refuses to start, as one
-    with a log directory of another broker does; and no log of the model has records that were committed before an
-    unclean election.
+    newest. No broker of the model refuses to start, as one with a log directory of another broker does; and no log of
+    the model has records that were committed before an unclean election.
     """
+    if topic.name in ids_to_read(capture):
+        return "its topic's znode has no id, and partition.metadata was not read: the next controller mints one"
     if why := _restored(capture, topic, partition) or _undecided(capture, topic, partition):
         return why
     lost = lost_records(capture, topic, partition)

@@ -354,6 +354,13 @@ def _may_have_lost_ids(capture: Capture) -> list[str]:
     ]
 
 
+@kept_by_capture
+def ids_to_read(capture: Capture) -> frozenset[str]:
+    """Return the topics that have lost their id, which was not read: others have one, so that controllers mint them."""
+    has_ids = any(topic.topic_id for topic in capture.topics.values())
+    return frozenset(_may_have_lost_ids(capture)) if has_ids else frozenset()
+
+
 def serves_marked(capture: Capture, topic: Topic) -> bool:
     """Whether all brokers that answer, the controller's among them, name live leaders of a topic to be deleted.
 
