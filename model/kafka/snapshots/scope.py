@@ -203,10 +203,12 @@ def _first_partitions(capture: Capture, name: str, count: int) -> Capture:
     topic = capture.topics.get(name)
     if topic is None:
         return evolve(capture, brokers=brokers)
-    partitions, states, repeated = (
-        {n: one for n, one in part.items() if n < count} for part in (topic.partitions, topic.states, topic.repeated)
+    known = evolve(
+        topic,
+        partitions={n: replicas for n, replicas in topic.partitions.items() if n < count},
+        states={n: state for n, state in topic.states.items() if n < count},
+        repeated={n: twice for n, twice in topic.repeated.items() if n < count},
     )
-    known = evolve(topic, partitions=partitions, states=states, repeated=repeated)
     return evolve(capture, topics={**capture.topics, name: known}, brokers=brokers)
 
 
