@@ -51,13 +51,13 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     files_of,
     has_topic_ids,
     hosts_of_lost,
-    ids_to_read,
     is_behind_logs,
     is_led_from_outside,
     later_than_deletion,
     listed,
     lost_state,
     lost_topics,
+    may_have_lost_ids,
     may_hold_another_id,
     refuses_later_epochs,
     served_as,
@@ -560,7 +560,7 @@ class Findings:
 
     def _of_unread_id(self, topic: Topic) -> Iterator[Observation]:
         """A topic without an id beside others that have one, so that controllers mint them; no disk shows its own."""
-        if topic.name in ids_to_read(self.capture):
+        if topic.name in may_have_lost_ids(self.capture) and any(t.topic_id for t in self.capture.topics.values()):
             text = "the znode has no topic_id, those of other topics have; whether logs have one was not read"
             one = _observation(kinds.ID_MISSING, topic_label(topic.name), text, topic=topic.name)
             yield evolve(one, certain=False)

@@ -85,3 +85,17 @@ def test_no_controller_fails_over_while_a_lost_id_was_not_read() -> None:
     asked = problem(snapshot)
     assert "fail-over" in asked.withheld and "fail-over" not in {one.name for one in asked.procedures}
     assert any("partition.metadata was not read: the next controller mints one" in note for note in asked.notes)
+
+
+def test_no_plan_is_made_for_a_topic_whose_id_nothing_shows() -> None:
+    """The best that was left moved the logs away that have the id; protocols below 2.8 need the logs to be read."""
+    snapshot = alone("3.6.2")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=6)
+    down(snapshot, 3)
+    assert [part.name for part in problem(snapshot).worlds] == ["orders-0"]
+    for broker in snapshot["brokers"].values():
+        broker.update(dirs=None, log_dirs=None)
+    asked = problem(snapshot)
+    assert (asked.worlds, asked.left_out) == ((), ("orders-0",))
+    assert "topic-id-missing" not in found(snapshot)

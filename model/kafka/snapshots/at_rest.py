@@ -39,12 +39,12 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     has_topic_ids,
     holds_another_id,
     hosts_of_lost,
-    ids_to_read,
     is_behind_logs,
     is_of_an_earlier_topic,
     later_than_deletion,
     listed,
     lost_state,
+    may_have_lost_ids,
     may_hold_another_id,
     refuses_all,
     served_without_state,
@@ -632,7 +632,7 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     newest. No broker of the model refuses to start, as one with a log directory of another broker does; and no log of
     the model has records that were committed before an unclean election.
     """
-    if topic.name in ids_to_read(capture):
+    if topic.name in may_have_lost_ids(capture):
         return "its topic's znode has no id, and partition.metadata was not read: the next controller mints one"
     if why := _restored(capture, topic, partition) or _undecided(capture, topic, partition):
         return why

@@ -253,7 +253,7 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"No leader epochs of {listed(bare)} are shown, though there are records: what a replica lacks of others "
             "is not seen."
         )
-    if unnamed := _may_have_lost_ids(capture):
+    if unnamed := may_have_lost_ids(capture):
         found.append(
             f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs "
             "that have another id refuse; whether they have one was not read."
@@ -341,7 +341,8 @@ def files_of(capture: Capture, topic: Topic, partition: int) -> dict[int, str | 
     return {b: directory.topic_id for b, directory in found.items()}
 
 
-def _may_have_lost_ids(capture: Capture) -> list[str]:
+@kept_by_capture
+def may_have_lost_ids(capture: Capture) -> list[str]:
     """Return the topics without an id of which logs were not read, and nothing else shows one."""
     if not has_topic_ids(capture.version):
         return []
@@ -352,13 +353,6 @@ def _may_have_lost_ids(capture: Capture) -> list[str]:
         if t.topic_id is None and t.name not in capture.deleting and not remembered_ids(capture, t)
         if not all(capture.shows(b, t.name, n) for b, n in hosts[t.name])
     ]
-
-
-@kept_by_capture
-def ids_to_read(capture: Capture) -> frozenset[str]:
-    """Return the topics that have lost their id, which was not read: others have one, so that controllers mint them."""
-    has_ids = any(topic.topic_id for topic in capture.topics.values())
-    return frozenset(_may_have_lost_ids(capture)) if has_ids else frozenset()
 
 
 def serves_marked(capture: Capture, topic: Topic) -> bool:
