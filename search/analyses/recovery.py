@@ -44,6 +44,8 @@ MOST_WORLDS = 6
 """Of more worlds, single procedures are looked at before cheaper sequences."""
 REPETITION = 1
 """What the last procedure of a sequence costs if it is repeated."""
+MOST_PAIRED = 8
+"""Of more cheap procedures not all pairs are looked at before cheaper sequences."""
 EXTENSION = 2
 """The most that a procedure costs of which two are added to a sequence that a fault defeats."""
 INSERTION = 3
@@ -371,17 +373,21 @@ class _Planner:
         """Yield sequences after which all claims hold if no fault happens, by rising cost.
 
         A sequence that repairs is also yielded with more procedures: what a fault needs. Sequences with one procedure
-        at most that is late come first. Of many worlds there are too many cheap sequences: single procedures come
-        before them.
+        at most that is late come first. Of many worlds there are too many cheap sequences: single procedures, and
+        pairs of the cheapest, come before them.
         """
         first = tuple(one for one in self.problem.procedures if not one.late)
         seen: set[tuple[Procedure, ...]] = set()
         if len(self.settlings) > MOST_WORLDS and not all(map(Settling.is_clean, self.settlings, self._start(0))):
-            for one in self.problem.procedures:
-                after, _ = self._apply(self._start(0), one)
-                if all(map(Settling.is_clean, self.settlings, after)):
-                    longer = ((one, other) for other in first if other.cost <= EXTENSION)
-                    seen.update(alone := ((one,), *longer))
+            cheap = [one for one in self.problem.procedures if one.cost <= EXTENSION and not one.starts][:MOST_PAIRED]
+            pairs = ((one, other) for one in cheap for other in cheap if self._may_join([one], other))
+            short: list[tuple[Procedure, ...]] = [*((one,) for one in self.problem.procedures), *pairs]
+            for found in sorted(short, key=lambda procedures: sum(one.cost for one in procedures)):
+                after = reduce(lambda beliefs, one: self._apply(beliefs, one)[0], found, self._start(0))
+                if found not in seen and all(map(Settling.is_clean, self.settlings, after)):
+                    joining = (one for one in first if one.cost <= EXTENSION and self._may_join(found, one))
+                    longer = ((*found, one) for one in joining)
+                    seen.update(alone := (found, *longer))
                     yield from alone
         late = tuple(one for one in self.problem.procedures if one.late)
         for allowed, once in dict.fromkeys(((first, late), (self.problem.procedures, ()))):

@@ -83,6 +83,26 @@ def test_topics_of_one_situation_have_one_plan_however_many_they_are() -> None:
     assert many.visited <= 4 * few.visited
 
 
+def test_the_id_of_a_topic_with_many_partitions_is_written_back_without_a_restart() -> None:
+    """Before, a restart of every broker without metadata files was looked at first where there are many worlds."""
+    snapshot, old, brokers = large(1, 0, 6, "3.9.0"), "CCCCCCCCCCCCCCCCCCCCCQ", 6
+    ((name, topic),) = snapshot["topics"].items()
+    topic["znode"].update(partitions={}, topic_id="BBBBBBBBBBBBBBBBBBBBBQ")
+    for broker in snapshot["brokers"].values():
+        broker.update(dirs={}, metadata_cache=None)
+    topic["partition_state"] = {}
+    for number in range(2 * brokers):
+        replicas = [(number + place * (1 + number // brokers)) % brokers + 1 for place in range(3)]
+        topic["znode"]["partitions"][str(number)] = replicas
+        shown = {"leader": replicas[0], "leader_epoch": 5, "isr": replicas, "controller_epoch": 3, "zk_version": 9}
+        topic["partition_state"][str(number)] = shown
+        for replica in replicas:
+            snapshot["brokers"][str(replica)]["dirs"][f"{name}-{number}"] = log(old)
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=200)
+    assert len(found.problem.worlds) == 2 * brokers and found.plan is not None
+    assert [one.name for one in found.plan.procedures] == [f"write-topic-id {name} {old}", "fail-over"]
+
+
 def with_new_ids_of_added_partitions(snapshot: dict[str, Any], topics: int) -> dict[str, Any]:
     """The cluster if the logs of the last partition of some topics have the id that was minted, as in 2.8."""
     for broker in snapshot["brokers"].values():

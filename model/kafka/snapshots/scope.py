@@ -149,7 +149,7 @@ def scope_of(captures: Sequence[Capture], names: Sequence[str], topic: str) -> S
     )
 
 
-MOST_PARTITIONS, MOST_REPLICAS = 8, 32
+MOST_PARTITIONS, MOST_REPLICAS = 10, 32
 """The most partitions of a topic in a series, and of these times brokers: more were not explained within a minute."""
 FIRST_PARTITIONS, FIRST_REPLICAS = 6, 18
 """How many of more partitions a series has, and of these times brokers: they are explained in seconds."""
