@@ -49,6 +49,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     fetched_under_another_id,
     fetches_by_topic_id,
     files_of,
+    garbled_ids,
     has_topic_ids,
     hosts_of_lost,
     is_behind_logs,
@@ -312,12 +313,11 @@ class Findings:
             fields = {"topic": topic, "partition": number, "brokers": broker.id}
             text = f"broker {broker.id} has it in {listed(paths)}"
             yield _observation(kinds.TWO_DIRECTORIES, f"{topic_label(topic)}-{number}", text, **fields)
-        for name, log in broker.directories.items():
-            if log.is_garbled:
-                topic, _, number = name.rpartition("-")
-                fields = {"topic": topic, "partition": number, "brokers": broker.id}
-                text = f"on broker {broker.id}"
-                yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
+        for name in garbled_ids(self.capture, broker):
+            topic, _, number = name.rpartition("-")
+            fields = {"topic": topic, "partition": number, "brokers": broker.id}
+            text = f"on broker {broker.id}"
+            yield _observation(kinds.GARBLED_ID, f"{topic_label(topic)}-{number}", text, **fields)
         for path, name in garbled_at_start(broker):
             fields = {"brokers": broker.id, "file": name}
             yield _observation(kinds.GARBLED_CHECKPOINT, f"broker {broker.id}", f"{name} in {path}", **fields)

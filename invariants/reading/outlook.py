@@ -313,7 +313,8 @@ def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:
     waiting = [f"If topic {topic_label(t.name)} is deleted, that waits for {w}." for t, w in deletions if w]
     facts = (*left, *events, *waiting, *reading.facts)
     is_elsewhere = bool(damaged) and (topic is None or topic.name not in damaged)
-    lacks = beyond if topic is None or is_elsewhere else _touching(inspection, beyond, topic)
+    lacks = list(beyond) if topic is None or is_elsewhere else _touching(inspection, beyond, topic)
+    lacks += ["any topic of the snapshot"] if topic is None and left else []
     return evolve(reading, facts=facts, problems=problems, lacks=listed(lacks) if lacks else "")
 
 

@@ -99,3 +99,12 @@ def test_no_plan_is_made_for_a_topic_whose_id_nothing_shows() -> None:
     asked = problem(snapshot)
     assert (asked.worlds, asked.left_out) == ((), ("orders-0",))
     assert "topic-id-missing" not in found(snapshot)
+    assert "any topic of the snapshot" in read_snapshot(json.dumps(snapshot).encode()).lacks
+
+
+@pytest.mark.parametrize(("release", "is_read"), [("2.7.2", False), ("2.8.2", True)])
+def test_a_garbled_file_that_brokers_do_not_read_is_no_damage(release: str, is_read: bool) -> None:
+    """Brokers of 2.8 ran, and those of 2.7 came back."""
+    snapshot = alone(release)
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["partition_metadata"] = "vers"
+    assert ("partition-metadata-is-garbled" in found(snapshot)) is is_read

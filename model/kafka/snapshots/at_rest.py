@@ -35,6 +35,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     alters_isr,
     disks_of_others,
     each,
+    garbled_ids,
     has_epoch,
     has_topic_ids,
     holds_another_id,
@@ -678,7 +679,7 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
 def _garbled(capture: Capture, members: Iterable[int]) -> str:
     """Return which brokers have files that they do not read as they start; empty if none has."""
     known = {b: capture.brokers[b] for b in sorted(members)}
-    garbled = [b for b, broker in known.items() if any(log.is_garbled for log in broker.directories.values())]
+    garbled = [b for b, broker in known.items() if garbled_ids(capture, broker)]
     if garbled:
         return f"{brokers_in_words(garbled)} {each(garbled, 'has', 'have')} a garbled partition.metadata"
     unread = [b for b, broker in known.items() if garbled_at_start(broker)]

@@ -14,6 +14,7 @@ from functools import cache
 from attrs import evolve, field, frozen
 
 from kwalk.model.kafka.snapshots.capture import (
+    Broker,
     Capture,
     CapturedMetadata,
     CapturedReplica,
@@ -484,6 +485,15 @@ def holds_another_id(capture: Capture, topic: Topic, partition: int, broker: int
 def has_topic_ids(version: str) -> bool:
     """Whether topics have ids (KIP-516, 2.8): brokers before do not read those of znodes and of partition.metadata."""
     return bool(flags_of(version)[TOPICS_HAVE_IDS.name])
+
+
+def garbled_ids(capture: Capture, broker: Broker) -> list[str]:
+    """Return the directories of partitions whose partition.metadata a broker cannot read, if its release reads it.
+
+    Kafka: PartitionMetadataFile, since 2.8.
+    """
+    garbled = [name for name, log in broker.directories.items() if log.is_garbled]
+    return garbled if has_topic_ids(capture.version) else []
 
 
 def as_brokers_read(capture: Capture) -> Capture:
