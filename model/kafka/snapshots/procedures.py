@@ -388,8 +388,10 @@ class Catalogue:
             f"Start {brokers_in_words(brokers)}, one after the other.",
             self._in_each_part(lambda part: tuple(_start(part, broker) for broker in brokers)),
             cost=len(brokers),
-            commands=(*START, "# on each of them, in this order; wait until one is in /brokers/ids before the next"),
-            before="; ".join(f"{brokers_in_words(group)}: {disk}" for disk, group in disks.items())
+            commands=(*START, "# on each of them, in this order; wait as below before the next"),
+            before="; ".join(
+                f"{'each of ' * (len(group) > 1)}{brokers_in_words(group)}: {disk}" for disk, group in disks.items()
+            )
             + "; `bin/zookeeper-shell.sh ZK ls /brokers/ids` shows none of them, and their processes are stopped: one "
             "that runs and does not reach ZooKeeper is not registered",
             after=REST,
