@@ -45,7 +45,7 @@ def deleted_logs_were_unused(
 
 @step(
     symptom="records are lost that were acknowledged while the replicas of before a reassignment were not in sync",
-    log="[ReplicaManager broker=…] … Log for partition … is renamed to … and is scheduled for deletion",
+    log="server.log: Log for partition … is renamed to … and is scheduled for deletion",
 )
 def isr_member_keeps_its_log(
     before: Cluster, after: Cluster, broker: Broker, topic: Topic, partition: Partition
