@@ -590,7 +590,7 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
         unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
-        worse = {f"{START_BROKER}{b}" for b in _outdone(capture, parts)}
+        worse = _outdone(capture, parts)
         kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
         left_to_start = {one.name for one in (kept if len(parts) > 1 else first.procedures)}
@@ -598,22 +598,19 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         yield evolve(left, premise=_joined(first.premise, premise))
         for begin, given_up in _given_up(first, saving):
-            procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, worse))
+            gone = {int(name.removeprefix(begin)) for name in given_up}
+            saved = {part.name for part in parts if {*part.lineages.isr} - gone}
+            harmful = worse | _outdone(capture, [part for part in parts if part.name not in saved], gone)
+            procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
             premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            yield evolve(_losing(left, parts, _saved(parts, begin, given_up)), premise=premise, instead_of=given_up)
+            yield evolve(_losing(left, parts, saved), premise=premise, instead_of=given_up)
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
     """Whether a step is one of some that start a broker as it was, or starts several with such a one."""
     several = one.starts if one.name.startswith(START_IN_TURN) else ()
     return one.name in names or any(f"{START_BROKER}{b}" in names for b in several)
-
-
-def _saved(parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> set[str]:
-    """Return the names of the parts whose acknowledged records another broker has than those that are gone."""
-    gone = {int(name.removeprefix(begin)) for name in given_up}
-    return {part.name for part in parts if {*part.lineages.isr} - gone}
 
 
 def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
@@ -633,16 +630,22 @@ def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
     }
 
 
-def _outdone(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
-    """Return the replicas that must not be elected in the place of an ISR: another one's log ends later."""
+def _outdone(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int] | None = None) -> set[str]:
+    """Return the steps that start a replica which must not lead in the place of an ISR: another one's log ends later.
+
+    Args:
+        capture: The capture.
+        parts: The parts of which records may be lost.
+        gone: The brokers that are gone for good; those of the ISR, if None.
+    """
     found = set[int]()
     for part in parts:
-        known, number = part.observed.situation.brokers, part.partitions[0]
+        known, number, isr = part.observed.situation.brokers, part.partitions[0], _isr(part.observed)
         if not any(one.in_isr and one.alive for one in known):
-            others = {*part.topic.partitions.get(number, ())} - {*_isr(part.observed)}
-            logs = {b: log for b in others if (log := capture.directory(b, part.topic.name, number))}
+            left = {*part.topic.partitions.get(number, ()), *isr} - {*(isr if gone is None else gone)}
+            logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
             found |= logs.keys() - {*latest_logs(logs, part.topic)}
-    return found
+    return {f"{START_BROKER}{b}" for b in found}
 
 
 def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:
@@ -654,8 +657,8 @@ def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:
 def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[str] = ()) -> Problem:
     """Return a problem whose plans may lose acknowledged records, and are asked for as a last resort.
 
-    Those of the parts whose names are saved are kept. A broker with an empty disk would lead, and the others would lose
-    all that they have: they are to lead before.
+    Those of the parts whose names are saved are kept: another broker has them than those that are gone. A broker with
+    an empty disk would lead, and the others would lose all that they have: they are to lead before.
     """
     lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     dropped = set[str]()

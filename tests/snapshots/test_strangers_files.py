@@ -576,6 +576,18 @@ def test_an_empty_broker_leads_what_only_the_gone_one_had_and_copies_the_rest() 
     assert given_up is not None and given_up == ["start-broker 2", "start-empty-broker 1"]
 
 
+def test_of_what_is_left_no_older_log_leads_as_the_newest_is_gone() -> None:
+    """The only member of the ISR has an old copy, broker 2 had the newest log, and broker 3 lives, with one between."""
+    snapshot = only(alone(), 1)
+    down(snapshot, 2)
+    snapshot["controller"] = 3
+    for broker, epochs in ((1, EPOCHS[:2]), (2, LATER), (3, EPOCHS)):
+        snapshot["brokers"][str(broker)]["dirs"]["orders-0"] = log(IDS["orders"], epochs)
+    found = steps(planned(snapshot))
+    lossy = found["if broker 2 is gone for good, and acknowledged records may be lost"]
+    assert lossy is not None and lossy[0] == "elect-unclean orders" and "start-broker 1" not in lossy
+
+
 def test_a_plan_may_write_states_of_different_partitions_in_two_steps() -> None:
     """The state of orders is older than the logs, and payments has an empty ISR: the commands of one fit the other."""
     snapshot = cluster()
