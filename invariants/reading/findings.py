@@ -434,7 +434,9 @@ class Findings:
         ):
             if waiting:
                 names = [f"{topic_label(name)}-{number}" for name, number in sorted(waiting)]
-                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}")
+                is_gone = all(name not in capture.topics for name, _ in waiting)
+                ends = ", whose topics are gone: the next controller only removes the request" if is_gone else ""
+                yield _observation(kinds.REQUEST_WAITS, path, f"names {listed(names)}{ends}")
 
     def _of_topic(self, topic: Topic) -> Iterator[Observation]:
         label = topic_label(topic.name)

@@ -108,3 +108,10 @@ def test_a_garbled_file_that_brokers_do_not_read_is_no_damage(release: str, is_r
     snapshot = alone(release)
     snapshot["brokers"]["2"]["dirs"]["orders-0"]["partition_metadata"] = "vers"
     assert ("partition-metadata-is-garbled" in found(snapshot)) is is_read
+
+
+@pytest.mark.parametrize(("topic", "is_gone"), [("payments", True), ("orders", False)])
+def test_a_request_that_names_topics_that_are_gone_moves_nothing(topic: str, is_gone: bool) -> None:
+    """Kafka: KafkaController.processZkPartitionReassignment removes what fails."""
+    snapshot = {**alone("3.6.2"), "reassign_partitions": {topic: [0]}}
+    assert ("only removes the request" in found(snapshot)["request-waits"].detail) is is_gone
