@@ -86,6 +86,7 @@ from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
     LOSSY,
+    MOST_SINGLY,
     REPAIR_DISK,
     REPLACE_DISK,
     START_BROKER,
@@ -368,13 +369,14 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     found = inspection or inspect_capture(capture)
     groups, left = groups_of(capture, damaged_topics(capture, found))
     parts = parts_of(groups)
-    catalogue = Catalogue(capture, parts, [one.part for one in left])
+    acting = [*parts, *_with_one_member(capture, parts)]
+    catalogue = Catalogue(capture, acting, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
     common = _joined(premise, _of_lost_topics(found), _marked(capture), _of_strangers(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
-        worlds=tuple(_world(part) for part in parts),
+        worlds=tuple(_world(part) for part in acting),
         procedures=catalogue.procedures(),
         what_ifs=() if unlike else catalogue.what_ifs(),
         describe=describe,
@@ -396,12 +398,29 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         uncovered=uncovered,
     )
     alternatives = (
-        *_later(first, parts),
+        *_later(first, acting),
         *_for_good(first, parts, common),
         *_other_choices(capture, first, groups, left, common),
         *_with_losses(capture, first, parts, common),
     )
     return evolve(first, alternatives=alternatives)
+
+
+def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[ClusterPart]:
+    """Yield parts with one member of the ISR each, as a first controller leaves it that starts on another broker.
+
+    While no broker runs, whichever starts first becomes the controller, and takes all replicas out of the ISR but the
+    last one, in an order of its own: seen on 2.8.2, where the last one was gone for good, and nobody led.
+
+    Kafka: KafkaController.onControllerFailover, ReplicaStateMachine.doRemoveReplicasFromIsr.
+    """
+    for part in () if capture.live else parts:
+        observed, isr = part.observed, _isr(part.observed)
+        if len(isr) > 1 and not capture.brokers.keys() <= {*observed.brokers}:
+            for member in isr:
+                known = zip(observed.brokers, observed.situation.brokers, strict=True)
+                found = tuple(evolve(one, in_isr=b == member, leads=False) for b, one in known)
+                yield evolve(part, observed=evolve(observed, situation=evolve(observed.situation, brokers=found)))
 
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
@@ -523,10 +542,11 @@ def _other_choices(
     """Yield the problem for each further choice of what the logs are, or are to be."""
     for number in range(1, max((len(group.choices) for group in groups), default=1)):
         parts = parts_of(groups, number)
+        acting = [*parts, *_with_one_member(capture, parts)]
         yield evolve(
             first,
-            worlds=tuple(_world(part) for part in parts),
-            procedures=Catalogue(capture, parts, [one.part for one in left]).procedures(),
+            worlds=tuple(_world(part) for part in acting),
+            procedures=Catalogue(capture, acting, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
             premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
@@ -771,7 +791,8 @@ def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[st
     for begin in GONE:
         named = _named(first, begin)
         several = (frozenset(together) & named, named)
-        singly = (frozenset({name}) for name in sorted(named, key=lambda name: int(name.removeprefix(begin))))
+        ordered = sorted(named, key=lambda name: int(name.removeprefix(begin))) if len(named) <= MOST_SINGLY else []
+        singly = (frozenset({name}) for name in ordered)  # of more, another snapshot shows which ones do not start
         for given_up in dict.fromkeys((*singly, *several)):
             if given_up:
                 yield begin, given_up

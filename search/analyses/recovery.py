@@ -33,7 +33,7 @@ from kwalk.search.base.progress import Progress, Report, silent
 SECONDS = 120.0
 """The default time budget of a plan."""
 LEAST_SECONDS, LEAST_SHARE = 10.0, 0.25
-"""What an alternative has at least: in seconds, and of the budget."""
+"""What an alternative has at least: in seconds, and of the budget, while not twice the budget is spent."""
 DOWNTIME = 20
 """What a procedure costs in addition if users notice it."""
 MOST_COST = 60
@@ -263,7 +263,8 @@ def plan_recovery(
     others: list[Recovery] = []
     for alternative in problem.alternatives:
         if _is_asked(alternative, found, others):
-            left = max(LEAST_SECONDS, budget * LEAST_SHARE, budget - (time.monotonic() - began))
+            spent = time.monotonic() - began
+            left = max(LEAST_SECONDS, min(budget * LEAST_SHARE, 2 * budget - spent), budget - spent)
             others.append(_Planner(alternative, _Clock(left, report, "recover"), settlings).recovery(faults))
     return evolve(found, alternatives=tuple(others))
 

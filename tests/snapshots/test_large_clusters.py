@@ -149,7 +149,11 @@ def test_a_restart_of_each_of_many_brokers_is_repeated_where_something_fails_mea
 
 
 def test_many_brokers_that_are_down_start_in_one_step() -> None:
-    """Sixty topics on twelve brokers: before, which of them suffice was looked for until the time was over."""
+    """Sixty topics on twelve brokers: before, which of them suffice was looked for until the time was over.
+
+    The first that starts, without a replica of some partition, leaves one member in its ISR, which may be the one that
+    is gone: on 2.8.2 no broker led then, and an election outside of the ISR repaired that, without a loss.
+    """
     snapshot = large(2, 0, 6, "3.9.0")
     for broker in snapshot["brokers"].values():
         broker["alive"] = False
@@ -160,9 +164,9 @@ def test_many_brokers_that_are_down_start_in_one_step() -> None:
         for one in (found, *found.alternatives)
         if one.plan is not None
     }
-    assert steps[""] == ["start-brokers 1 2 3 4 5 6"] and steps["if broker 2 is gone for good"] == [
-        "start-brokers 1 3 4 5 6"
-    ]
+    assert steps[""] == ["start-brokers 1 2 3 4 5 6"]
+    *starts, elect = [name.split()[0] for name in steps["if broker 2 is gone for good"]]
+    assert {*starts} <= {"start-broker", "elect-unclean"} and elect == "elect-unclean"
 
 
 def test_metadata_files_of_topics_with_one_id_are_not_removed() -> None:

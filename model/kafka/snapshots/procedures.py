@@ -351,7 +351,7 @@ class Catalogue:
             self._in_each_part(moves),
             cost=cost,
             once=frozenset(part.name for part in parts),
-            commands=tuple(command for state in states for command in state.commands),
+            commands=tuple(dict.fromkeys(command for state in states for command in state.commands)),
             before=f"{f'{idle}another one); ' * (not is_led)}{shown}"
             + f"; if ZooKeeper was restored from a backup, {LATER_IDS}" * any(part.is_behind for part in parts),
             after="go on at once: brokers are not informed of a state before a controller reads it",
