@@ -407,16 +407,18 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
 
 
 def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[ClusterPart]:
-    """Yield parts with one member of the ISR each, as a first controller leaves it that starts on another broker.
+    """Yield parts with one member of an ISR each that is down: a controller on another broker leaves any one of them.
 
-    While no broker runs, whichever starts first becomes the controller, and takes all replicas out of the ISR but the
-    last one, in an order of its own: seen on 2.8.2, where the last one was gone for good, and nobody led.
+    It takes the members out of the ISR one after the other, in an order of its own, and keeps the last one. On 2.8.2
+    that was a broker that was gone for good, and the partition stayed without a leader. While no broker runs, the first
+    that starts is the controller: where it may be one that takes no part in the partition.
 
     Kafka: KafkaController.onControllerFailover, ReplicaStateMachine.doRemoveReplicasFromIsr.
     """
-    for part in () if capture.live else parts:
+    for part in parts:
         observed, isr = part.observed, _isr(part.observed)
-        if len(isr) > 1 and not capture.brokers.keys() <= {*observed.brokers}:
+        is_down = not any(one.in_isr and one.alive for one in observed.situation.brokers)
+        if is_down and len(isr) > 1 and (capture.live or not capture.brokers.keys() <= {*observed.brokers}):
             for member in isr:
                 known = zip(observed.brokers, observed.situation.brokers, strict=True)
                 found = tuple(evolve(one, in_isr=b == member, leads=False) for b, one in known)

@@ -372,11 +372,10 @@ class Catalogue:
         )
 
     def _starts(self, brokers: Sequence[int]) -> Iterator[Procedure]:
-        """Yield the steps that start brokers: each alone, and of many all in turn, or all but one."""
+        """Yield the steps that start brokers: each alone, and of many all in turn."""
         yield from map(self._start_broker, brokers)
         if len(brokers) > MOST_STARTS:
-            in_turn = [self._start_in_turn([b for b in brokers if b != left]) for left in (None, *brokers)]
-            yield from (evolve(one, cost=in_turn[0].cost) for one in in_turn)  # all, rather than all but one
+            yield self._start_in_turn(brokers)
 
     def _start_in_turn(self, brokers: Sequence[int]) -> Procedure:
         """Return the step that starts brokers one after the other."""
