@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from statistics import mode
 
 from attrs import evolve, frozen
 
@@ -51,10 +52,12 @@ from kwalk.model.kafka.snapshots.at_rest import (
     Situations,
     deletion_waits_for,
     garbled_at_start,
+    is_in_order,
     isr_before_hand,
     obstacle_of,
     reassignment_of,
     replicas_without_log,
+    without_alike,
     without_logs,
 )
 from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, read_capture, topic_label
@@ -382,6 +385,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         describe=describe,
         notes=(
             *_in_the_way(left),
+            *_alike(parts),
             *_still_served(capture, parts),
             *_uncovered(found, uncovered),
             *unseen(capture, _taken_for_others(parts)),
@@ -409,9 +413,10 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
 def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[ClusterPart]:
     """Yield parts with one member of an ISR each that is down: a controller on another broker leaves any one of them.
 
-    It takes the members out of the ISR one after the other, in an order of its own, and keeps the last one. On 2.8.2
-    that was a broker that was gone for good, and the partition stayed without a leader. While no broker runs, the first
-    that starts is the controller: where it may be one that takes no part in the partition.
+    It takes the members out of the ISR one after the other, and keeps the last one: which that is depends on a hash map
+    of broker ids and the version of Scala. On 2.8.2 it was a broker that was gone for good, and the partition stayed
+    without a leader. While no broker runs, the first that starts is the controller: where it may be one that takes no
+    part in the partition.
 
     Kafka: KafkaController.onControllerFailover, ReplicaStateMachine.doRemoveReplicasFromIsr.
     """
@@ -851,7 +856,8 @@ class PartitionGroup:
     @property
     def key(self) -> object:
         """What partitions have in common that are one group."""
-        return self.observed.situation, self.observed.brokers, self.observed.ids, self.choices, self.latest
+        observed, alike = self.observed, frozenset(self.observed.alike.items())
+        return observed.situation, observed.brokers, alike, observed.ids, self.choices, self.latest
 
 
 @frozen
@@ -871,14 +877,15 @@ def groups_of(
     """
     situations = Situations(capture)
     orphaned = situations.orphaned()
+    apart = set(_out_of_order(situations, names))
     groups: list[PartitionGroup] = []
     left: list[LeftOut] = []
     for name in names:
         topic = capture.topics.get(name) or Topic(name, {}, None, 3, 0)
-        alike: dict[object, list[int]] = {}
+        equal: dict[object, list[int]] = {}
         known: dict[int, PartitionGroup] = {}
         for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
-            observed = situations.whole(topic, partition)
+            observed = _in_a_world(situations, topic, partition, apart)
             why = obstacle_of(capture, topic, partition, with_records=True)
             if observed.situation.is_lost or partition in topic.unassigned:
                 why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
@@ -889,22 +896,23 @@ def groups_of(
             elif len(observed.brokers) > MOST_BROKERS:
                 why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:
-                left.append(LeftOut(_without_world(situations, topic, (partition,), observed), why))
+                left.append(LeftOut(_without_world(situations, topic, (partition,)), why))
                 continue
             lineages = situations.lineages(topic, partition, observed.brokers)
             ahead = _ahead(capture, topic, partition, observed)
             choices = own_choices(capture, lineages, topic, partition)
-            if not ahead.isdisjoint(choices[0].keeps):
-                left.append(LeftOut(_without_world(situations, topic, (partition,), observed), AHEAD))
+            alike = {observed.brokers[number] for number in observed.alike.values()}
+            possible = tuple(one for one in choices if ahead.isdisjoint(one.keeps) and alike <= {*one.keeps})
+            if choices[:1] != possible[:1]:
+                left.append(LeftOut(_without_world(situations, topic, (partition,)), AHEAD))
                 continue
-            choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
             latest = latest_members(capture, topic, partition)
-            known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
-            alike.setdefault(known[partition].key, []).append(partition)
-        groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in alike.values()]
+            known[partition] = PartitionGroup(topic, (), observed, lineages, possible, latest)
+            equal.setdefault(known[partition].key, []).append(partition)
+        groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in equal.values()]
     if len(groups) > most:
         why = f"{len(groups)} groups of partitions are damaged, more than {most}"
-        parts = (_without_world(situations, group.topic, group.partitions, group.observed) for group in groups)
+        parts = (_without_world(situations, group.topic, group.partitions) for group in groups)
         return [], [*left, *(LeftOut(part, why) for part in parts)]
     ids = {one.part.topic.name: dict[str, None]() for one in left}
     for group in groups:
@@ -947,13 +955,56 @@ def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -
     return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
 
 
-def _without_world(
-    situations: Situations, topic: Topic, partitions: tuple[int, ...], observed: Observed
-) -> ClusterPart:
+def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]:
+    """Yield the brokers to which a step may be done alone: with a replica of some topics, or a log, not in order.
+
+    That is also one with another topic id than most replicas of a partition.
+    """
+    for topic in (situations.capture.topics[name] for name in names if name in situations.capture.topics):
+        for partition in topic.partitions:
+            observed = situations.whole(topic, partition)
+            known = observed.situation.brokers
+            files = [one.file for one in known if one.replica]
+            usual = mode(files) if files else None
+            for broker, one in zip(observed.brokers, known, strict=True):
+                if (one.replica or one.directory) and (one.file != usual or not is_in_order(one)):
+                    yield broker
+
+
+def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Collection[int]) -> Observed:
+    """Return the situation of a partition; if that has too many brokers, without some that others are like.
+
+    Their logs are of the lineage of a live leader's, whose term is ZooKeeper's: none has records that all others lack.
+    No step of a plan is for one of them, or its like, alone. Those that are `apart` stay.
+    """
+    whole = situations.whole(topic, partition)
+    if len(whole.brokers) <= MOST_BROKERS or is_behind_logs(situations.capture, topic, partition):
+        return whole
+    logs = situations.lineages(topic, partition, whole.brokers)
+    leaders = (b for b, one in zip(whole.brokers, whole.situation.brokers, strict=True) if one.leads and one.alive)
+    led = logs.group_of(next(leaders, -1))
+    for most in (2, 1) if led is not None else ():
+        found = without_alike(whole, most, apart)
+        alike = {*found.alike, *(found.brokers[number] for number in found.alike.values())}
+        if len(found.brokers) <= MOST_BROKERS and all(logs.group_of(broker) == led for broker in alike):
+            return found
+    return whole
+
+
+def _alike(parts: Iterable[ClusterPart]) -> Iterator[str]:
+    """Yield which brokers plans are searched without."""
+    for part in parts:
+        for number in dict.fromkeys(part.observed.alike.values()):
+            left = brokers([b for b, like in part.observed.alike.items() if like == number])
+            yield f"The search has {part.name} without {left}, there like broker {part.observed.brokers[number]}."
+
+
+def _without_world(situations: Situations, topic: Topic, partitions: tuple[int, ...]) -> ClusterPart:
     """Return partitions as a part that steps are tried on by name only.
 
     Without a controller each broker that starts may become it, and elect leaders.
     """
+    observed = situations.whole(topic, partitions[0])
     capture, brokers, known = situations.capture, observed.brokers, observed.situation.brokers
     if capture.controller not in {*capture.live} & {*capture.registered}:
         others = tuple(b for b in capture.brokers if b not in brokers)

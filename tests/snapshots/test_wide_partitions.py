@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from kwalk.invariants.reading import outlook
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots import at_rest
 from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, stop
 
 
@@ -48,3 +51,123 @@ def test_brokers_that_are_alike_are_all_named(
     assert [one.kind.name for one in folded.observations if one.kind.name == "not-inspected"] == []
     assert folded.observations == whole.observations
     assert migration_prospect(capture, folded) == prospect
+
+
+def served_by_four(replicas: int, release: str = "3.9.0") -> dict[str, Any]:
+    """A cluster of four brokers, of which the first ones have all replicas; the first one leads and is controller."""
+    found = cluster(release, brokers=4)
+    for topic in found["topics"].values():
+        topic["znode"]["partitions"]["0"] = [*range(1, replicas + 1)]
+        topic["partition_state"]["0"]["isr"] = [*range(1, replicas + 1)]
+    for number, broker in found["brokers"].items():
+        has = int(number) <= replicas
+        broker["dirs"] = {f"{name}-0": log(identity) for name, identity in IDS.items()} if has else {}
+    return found
+
+
+def minted(found: dict[str, Any]) -> None:
+    """Give the topic another id in ZooKeeper."""
+    found["topics"]["orders"]["znode"]["topic_id"] = OTHER
+
+
+def foreign(found: dict[str, Any]) -> None:
+    """Write another id into partition.metadata of the leader."""
+    found["brokers"]["1"]["dirs"]["orders-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+
+
+def stale(found: dict[str, Any]) -> None:
+    """Give a follower the log of an earlier topic."""
+    found["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (1, 5)), crc=9)
+    found["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 3, 4]
+
+
+def stray(found: dict[str, Any]) -> None:
+    """Leave a log on a broker that is no replica."""
+    found["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"])
+
+
+PLANS = (
+    (minted, 4, ["write-topic-id orders " + IDS["orders"], "fail-over"]),
+    (foreign, 4, ["restart-without-metadata-files orders 1"]),
+    (stale, 4, ["move-directories orders 2"]),
+    (stray, 3, ["move-directories orders 4"]),
+)
+
+
+def plan_with(most: int, found: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> tuple[list[str] | None, bool]:
+    """Return the steps of the plan if a world has so many brokers at most, and whether one is without some."""
+    monkeypatch.setattr(outlook, "MOST_BROKERS", most)
+    problem = outlook.recovery_problem(json.dumps(found).encode())
+    plan = plan_recovery(evolve(problem, alternatives=()), seconds=120).plan
+    is_without = any("The search has orders-0 without" in note for note in problem.notes)
+    return plan and [one.name for one in plan.procedures], is_without
+
+
+@pytest.mark.parametrize("release", ["3.9.0", "2.8.2"])
+@pytest.mark.parametrize(("damage", "replicas", "steps"), PLANS)
+def test_a_search_without_followers_that_are_alike_finds_a_plan(
+    damage: Callable[[dict[str, Any]], None],
+    replicas: int,
+    steps: list[str],
+    release: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A world is without followers that others are like where it has no room for all, and says which."""
+    found = served_by_four(replicas, release)
+    damage(found)
+    assert plan_with(3, found, monkeypatch) == (steps, True)
+
+
+@pytest.mark.parametrize("release", ["3.9.0", "2.8.2"])
+@pytest.mark.parametrize(("damage", "replicas", "steps"), PLANS)
+def test_a_search_of_all_brokers_finds_the_same_plan(
+    damage: Callable[[dict[str, Any]], None],
+    replicas: int,
+    steps: list[str],
+    release: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Followers that are alike change nothing, whether two or one of them is left."""
+    found = served_by_four(replicas, release)
+    damage(found)
+    assert plan_with(4, found, monkeypatch) == (steps, False)
+    if damage in (minted, foreign):
+        assert plan_with(2, found, monkeypatch) == (steps, True)
+
+
+def test_no_step_is_for_one_of_brokers_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What helps one of them must be done to all; a broker that another topic needs is none of them."""
+    found = served_by_four(4)
+    monkeypatch.setattr(outlook, "MOST_BROKERS", 3)
+    minted(found)
+    found["brokers"]["4"]["dirs"]["payments-0"] = log(OTHER, ((0, 0), (1, 5)), crc=9)
+    found["topics"]["payments"]["partition_state"]["0"]["isr"] = [1, 2, 3]
+    problem = outlook.recovery_problem(json.dumps(found).encode())
+    assert {note for note in problem.notes if "The search has" in note} == {
+        f"The search has {name}-0 without broker 3, there like broker 2." for name in IDS
+    }
+    names = [one.name for one in problem.procedures]
+    assert "move-directories payments 4" in names
+    assert [name for name in names if name.startswith("restart ")] == ["restart 1", "restart 4", "restart 1 2 3 4"]
+    assert not [name for name in names if name.endswith((" 2", " 3"))]
+
+
+def test_all_brokers_are_looked_at_where_the_newest_log_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is left out where ZooKeeper's state is older than the logs: one of them has the newest log."""
+    found = served_by_four(4)
+    found["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=2, zk_version=2)
+    monkeypatch.setattr(outlook, "MOST_BROKERS", 3)
+    problem = outlook.recovery_problem(json.dumps(found).encode())
+    assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)
+
+
+def test_a_follower_with_another_log_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Followers in the ISR whose log is of another lineage than the leader's need something done."""
+    found = served_by_four(4)
+    minted(found)
+    for number in ("3", "4"):
+        found["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (1, 5)), crc=9)
+    monkeypatch.setattr(outlook, "MOST_BROKERS", 3)
+    problem = outlook.recovery_problem(json.dumps(found).encode())
+    assert not any("The search has" in note for note in problem.notes)
+    assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)

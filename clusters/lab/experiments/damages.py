@@ -361,6 +361,16 @@ def stopped_isr(scene: Scene) -> None:
     scene.start(2)
 
 
+def all_down(scene: Scene) -> None:
+    """Crash all of five brokers: each is in the ISR of six of ten partitions, beside any two of the others."""
+    scene.create({p: [(p + n * (1 + p // 5)) % 5 + 1 for n in range(3)] for p in range(10)})
+    scene.write(FIRST)
+    for number in scene.lab.brokers:
+        scene.lab.kill(number)
+    wait_until(lambda: not scene.lab.zk.children("/brokers/ids"), 60)
+    scene.gone |= set(scene.lab.brokers)
+
+
 def dead_in_isr(scene: Scene) -> None:
     """Write a broker that is down into the ISR by hand."""
     scene.create({0: [1, 2, 3]})

@@ -767,6 +767,13 @@ OF_REPLICAS = (
         options=OFTEN_CHECKPOINTED,
     ),
     planned(
+        "all-down",
+        "All of five brokers crash; each answer but the first is for who misses one of them",
+        Case(damages.all_down, _always("no-live-isr"), probed=False),
+        DOWN,
+        options=evolve(DEAD, brokers=5),
+    ),
+    planned(
         "leader-is-no-replica",
         "Other replicas are written into a topic's znode by hand, without the only ISR member; the controller fails "
         "over",

@@ -99,7 +99,10 @@ def take_replicas_offline(
 ) -> None:
     """Take replicas out of the ISR and inform the other replicas' brokers (Kafka: OfflineReplica).
 
-    The request is sent even when nothing changed, with the leader epoch that the brokers have already.
+    The request is sent even when nothing changed, with the leader epoch that the brokers have already. Brokers are
+    taken in the order of their numbers: if all are offline, the last one stays in the ISR. Kafka takes them as a hash
+    map of their ids has them: with Scala 2.13 three as 1, 2, 3, five as 5, 1, 2, 3, 4, as seen on 2.8.2
+    (ReplicaStateMachine.handleStateChanges).
     """
     if not may_change_replicas(cluster, broker):
         return

@@ -206,23 +206,35 @@ class Observed:
         ]
 
 
-def without_alike(observed: Observed) -> Observed:
-    """Return what is observed with two of the live followers in the ISR that have a log and are alike in all."""
+def without_alike(observed: Observed, most: int = 2, but: Collection[int] = ()) -> Observed:
+    """Return what is observed with so many at most of the live followers in the ISR that have a log and are alike.
+
+    Args:
+        observed: What is observed.
+        most: How many are kept of those that are alike.
+        but: Brokers that are kept, and like no others.
+    """
     situation = observed.situation
     named = {one.cached[0] for one in situation.brokers if one.cached is not None}
     seen, left, kept = dict[BrokerSituation, int](), list[int](), list[int]()
     for number, one in enumerate(situation.brokers):
-        seen[one] = seen.get(one, 0) + 1
-        follows = one.replica and one.in_isr and one.alive and one.registered and not (one.leads or one.controller)
-        (left if follows and one.directory and seen[one] > 2 and number not in named else kept).append(number)
+        follows = is_in_order(one) and not (one.leads or one.controller)
+        is_apart = not follows or number in named or observed.brokers[number] in but
+        seen[one] = seen.get(one, 0) + (not is_apart)
+        (kept if is_apart or seen[one] <= most else left).append(number)
     places = {number: place for place, number in enumerate(kept)}
     known = tuple(
         evolve(one, cached=one.cached and (None if one.cached[0] is None else places[one.cached[0]], one.cached[1]))
         for one in (situation.brokers[number] for number in kept)
     )
-    twins = {situation.brokers[number]: places[number] for number in kept}
+    twins = {situation.brokers[n]: places[n] for n in kept if n not in named and observed.brokers[n] not in but}
     like = {observed.brokers[number]: twins[situation.brokers[number]] for number in left}
     return Observed(evolve(situation, brokers=known), tuple(observed.brokers[n] for n in kept), observed.ids, like)
+
+
+def is_in_order(one: BrokerSituation) -> bool:
+    """Whether a live replica is in the ISR with a log."""
+    return one.replica and one.in_isr and one.alive and one.registered and one.directory
 
 
 def without_logs(observed: Observed, brokers: Collection[int]) -> Observed:

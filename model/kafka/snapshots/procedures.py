@@ -109,7 +109,7 @@ class Catalogue:
     def __init__(self, capture: Capture, parts: Sequence[ClusterPart], left: Sequence[ClusterPart] = ()) -> None:
         self.capture, self.parts, self.left = capture, tuple(parts), tuple(left)
         self.topics = tuple({part.topic.name: part.topic for part in parts}.values())
-        self.brokers = tuple(sorted({broker for part in parts for broker in part.observed.brokers}))
+        self.brokers = tuple(sorted({b for part in parts for b in (*part.observed.brokers, *part.observed.alike)}))
 
     # What an operator can do, from what interrupts least to what interrupts most.
 
@@ -141,7 +141,7 @@ class Catalogue:
             *(self._give_directories(*pair) for pair in self._same_disk(in_use=True).items()),
             *(self._elect_unclean(topic) for topic in self.topics if self._leaderless(topic)),
             *(self._elect_unclean(topic, more) for topic in self.topics if (more := self._down_with_more(topic))),
-            *(self._restart((b,)) for b in live),
+            *(self._restart((b,)) for b in live if b not in self._alike),
             *([self._restart(live)] if len(live) > 1 else []),
             *self._removals(),
         ]
@@ -151,6 +151,11 @@ class Catalogue:
     def _stoppable(self) -> list[int]:
         """The brokers that run, and start again once they were stopped."""
         return [b for b in self.brokers if self.capture.brokers[b].alive and b not in self._elsewhere]
+
+    @cached_property
+    def _alike(self) -> set[int]:
+        """The brokers that a world is without, and those like them: no step is for one alone, as all may need it."""
+        return {b for part in self.parts for n in part.observed.alike.values() for b in part.observed.named([n])}
 
     @cached_property
     def _gone(self) -> set[int]:
@@ -178,19 +183,19 @@ class Catalogue:
             begins_empty = any(part.topic.name == topic.name and not part.choice.keeps for part in self.parts)
             is_gone = topic.name not in self.capture.topics
             if len(moving) == 1 or not begins_empty or is_gone:  # else none has a log to copy, and others' come back
-                yield from (self._move_directories([topic], b) for b in moving)
-            if len(moving) > 1 and not is_gone:
+                yield from (self._move_directories([topic], b) for b in moving if b not in self._alike)
+            if len(moving) > 1 and not is_gone and self._alike.isdisjoint(moving):
                 yield self._move_at_once(topic, moving)
         for broker in self.brokers:  # one that is down must not start with the logs of the other topics
             several = [topic for topic in self.topics if self._strays(topic, broker) or self._apart(topic, broker)]
-            if len(several) > 1:
+            if len(several) > 1 and broker not in self._alike:
                 yield self._move_directories(several, broker)
 
     def _removals_of_files(self, topics: Sequence[Topic]) -> Iterator[Procedure]:
         """Yield restarts without the metadata files of topics, broker by broker and for all in turn."""
         live, down = self._stoppable, [b for b in self.brokers if not self.capture.brokers[b].alive]
         stale = (b for b in down if any(self._has_another_id(topic, b) for topic in topics))
-        yield from (self._remove_files(topics, (b,)) for b in (*live, *stale))
+        yield from (self._remove_files(topics, (b,)) for b in (*live, *stale) if b not in self._alike)
         if len(live) > 1:
             yield self._remove_files(topics, live)
 
@@ -820,7 +825,7 @@ class Catalogue:
 
     def _failed_disks(self) -> list[int]:
         known = (zip(part.observed.brokers, part.observed.situation.brokers, strict=True) for part in self.parts)
-        return sorted({broker for brokers in known for broker, one in brokers if one.offline})
+        return sorted({broker for brokers in known for broker, one in brokers if one.offline} - self._alike)
 
     def _leaderless(self, topic: Topic) -> bool:
         return any(self._online(topic, n).isdisjoint(state.isr) for n, state in topic.states.items())
@@ -836,7 +841,7 @@ class Catalogue:
             pairs = same_disks(self.capture, part.topic, part.partitions[0])
             renamed = {broker: old for broker, old in pairs.items() if old in part.choice.without}
             found |= {broker: old for broker, old in renamed.items() if is_in_use(self.capture, broker) is in_use}
-        return found
+        return {broker: old for broker, old in found.items() if self._alike.isdisjoint((broker, old))}
 
     def _repair_disk(self, broker: int) -> Procedure:
         def moves(part: ClusterPart) -> tuple[Move, ...]:
@@ -985,8 +990,10 @@ class Catalogue:
 
     def what_ifs(self) -> tuple[WhatIf, ...]:
         """Return what may happen to the cluster."""
-        live = [b for b in self.brokers if self.capture.brokers[b].alive and self._starts_as_it_is(b)]
-        down = [b for b in self.brokers if not self.capture.brokers[b].alive]
+        without = {broker for part in self.parts for broker in part.observed.alike}  # each is like one that is shown
+        shown = [b for b in self.brokers if b not in without]
+        live = [b for b in shown if self.capture.brokers[b].alive and self._starts_as_it_is(b)]
+        down = [b for b in shown if not self.capture.brokers[b].alive]
         failover = self._what_if(
             "the controller fails over",
             f"{BY_ITSELF}; an operator can do it",
