@@ -27,6 +27,8 @@ CARRIED_OUT = tuple(
         ("before-failover", EVERY, ("topic-id-missing",), (WRITE_ID,)),
         ("after-failover", OLDER, ("topic-ids-mixed",), (WITHOUT_FILES,)),
         ("after-failover", SINCE_3, ("fetch-by-id-refused",), (WRITE_ID, FAIL_OVER)),
+        ("after-failover-of-four-replicas", OLDER, ("topic-ids-mixed",), (WITHOUT_FILES,)),
+        ("after-failover-of-four-replicas", SINCE_3, ("fetch-by-id-refused",), (WRITE_ID, FAIL_OVER)),
         ("mixed-ids", OLDER, ("topic-ids-mixed",), (WITHOUT_FILES,)),
         ("mixed-ids", NEWER, ("fetch-by-id-refused-mixed-topic-ids",), (WITHOUT_FILES,)),
         ("mixed-ids-of-a-partition", SINCE_3, ("leader-refuses-mixed-topic-ids",), (WRITE_ID, FAIL_OVER, MOVE)),
@@ -90,6 +92,8 @@ CARRIED_OUT = tuple(
         ("restored-leader-beside-a-failed-disk", NEWER, ("no-live-isr",), ("start-broker", "replace-disk")),
         ("power-was-lost", ENDS, ("no-live-isr",), ("start-broker",)),
         ("power-was-lost", ENDS, ("no-live-isr",), (f"{WRITE_STATES}-of-next", "start-broker")),
+        ("all-down", ENDS, ("no-live-isr",), ("start-brokers",)),
+        ("all-down", ENDS, ("no-live-isr",), ("start-broker", ELECT)),
         ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back", "put-back")),
         (
             "failed-disks-of-two-brokers",

@@ -99,7 +99,7 @@ from kwalk.model.kafka.snapshots.procedures import (
     Catalogue,
 )
 from kwalk.model.kafka.snapshots.snapshot import reading_of
-from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, ClusterPart, world_of
+from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, NAMED, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.model import PropertyInstance
@@ -992,11 +992,16 @@ def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Col
 
 
 def _alike(parts: Iterable[ClusterPart]) -> Iterator[str]:
-    """Yield which brokers plans are searched without."""
-    for part in parts:
-        for number in dict.fromkeys(part.observed.alike.values()):
-            left = brokers([b for b, like in part.observed.alike.items() if like == number])
-            yield f"The search has {part.name} without {left}, there like broker {part.observed.brokers[number]}."
+    """Yield which brokers plans are searched without, of the first partitions."""
+    known = [
+        (part.name, brokers([b for b, like in part.observed.alike.items() if like == n]), part.observed.brokers[n])
+        for part in parts
+        for n in dict.fromkeys(part.observed.alike.values())
+    ]
+    for name, left, like in known[:NAMED]:
+        yield f"The search has {name} without {left}, there like broker {like}."
+    if len(known) > NAMED:
+        yield f"It has {len(known) - NAMED:,} more groups of partitions without such brokers."
 
 
 def _without_world(situations: Situations, topic: Topic, partitions: tuple[int, ...]) -> ClusterPart:

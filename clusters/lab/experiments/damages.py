@@ -139,13 +139,13 @@ Damage = Callable[[Scene], None]
 # Ids of topics.
 
 
-def expansion(scene: Scene, *, aged: bool, failovers: int) -> None:
+def expansion(scene: Scene, *, aged: bool, failovers: int, factor: int = 3) -> None:
     """Let an old client erase the topic's id; at a failover the next controller mints another one.
 
     On 2.8 the replicas of an aged topic have the first id in their files; those of a fresh one have none.
     """
     lab, topic = scene.lab, scene.topic
-    lab.tool(OLD_CLIENT, "--create", "--topic", topic, "--partitions", "2", "--replication-factor", "3")
+    lab.tool(OLD_CLIENT, "--create", "--topic", topic, "--partitions", "2", "--replication-factor", str(factor))
     lab.wait_for_leaders(topic, 2)
     if aged:
         lab.delete_controller()
@@ -158,6 +158,17 @@ def expansion(scene: Scene, *, aged: bool, failovers: int) -> None:
     for _ in range(failovers):
         lab.delete_controller()
         rest(lab)
+
+
+def expansion_of_four_replicas(scene: Scene) -> None:
+    """The same with four replicas, after a failover, and the controller is a broker without one of partition 0."""
+    lab = scene.lab
+    expansion(scene, aged=True, failovers=1, factor=4)
+    known = lab.topic(scene.topic)
+    assert known is not None
+    (other,) = lab.brokers.keys() - known["partitions"]["0"]
+    lab.move_controller(other)
+    rest(lab)
 
 
 def mixed_ids(scene: Scene) -> None:

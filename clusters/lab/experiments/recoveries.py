@@ -489,6 +489,16 @@ OF_IDS = (
         REPAIR,
     ),
     planned(
+        "after-failover-of-four-replicas",
+        "The same with four replicas of each partition, on five brokers",
+        Case(
+            damages.expansion_of_four_replicas,
+            _either(("topic-ids-mixed",), ("fetch-by-id-refused",)),
+        ),
+        REPAIR,
+        options=LabOptions(brokers=5),
+    ),
+    planned(
         "mixed-ids",
         "After an old client's expansion and a failover a new client adds partitions",
         Case(damages.mixed_ids, _either(("topic-ids-mixed",), ("fetch-by-id-refused-mixed-topic-ids",))),
