@@ -14,6 +14,7 @@ from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots import at_rest
 from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.initial_state import focus_on
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, stop
 
@@ -51,6 +52,16 @@ def test_brokers_that_are_alike_are_all_named(
     assert [one.kind.name for one in folded.observations if one.kind.name == "not-inspected"] == []
     assert folded.observations == whole.observations
     assert migration_prospect(capture, folded) == prospect
+
+
+def test_a_search_has_a_replica_of_each_kind() -> None:
+    """It has three of seven: the leader, a follower, and one that is down, or has another id, wherever it is."""
+    found = widely_replicated()
+    stop(found, 7)
+    found["brokers"]["5"]["dirs"]["orders-0"]["partition_metadata"] = f"version: 0\ntopic_id: {OTHER}"
+    capture = read_capture(json.dumps(found).encode())
+    assert focus_on(capture, capture.topics["orders"]).brokers == (1, 2, 5)
+    assert focus_on(capture, capture.topics["payments"]).brokers == (1, 2, 7)
 
 
 def served_by_four(replicas: int, release: str = "3.9.0") -> dict[str, Any]:

@@ -64,7 +64,7 @@ def focus_on(capture: Capture, topic: Topic) -> Focus:
     first = groups[0][0]
     alike = [group for group in groups if (set(topic.partitions[group[0]]) == set(topic.partitions[first]))]
     chosen = sorted((group[0] for group in alike[:MOST_PARTITIONS]), key=lambda p: (p not in topic.states, p))
-    members = _brokers(topic, first)
+    members = _brokers(capture, topic, first)
     facts = (*_topics(capture, topic), *_partitions(topic, groups, chosen), *_left_out(capture, topic, first, members))
     return Focus(topic, found, tuple(chosen), tuple(sorted(members)), facts)
 
@@ -97,12 +97,14 @@ def _harm(symptoms: Symptoms, partition: int) -> int:
     return 2 * (partition in symptoms.broken) + (partition in symptoms.foreign)
 
 
-def _brokers(topic: Topic, partition: int) -> tuple[int, ...]:
-    """Return the partition's replicas, leader and ISR first, and no more than the model takes."""
+def _brokers(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
+    """Return the partition's replicas, leader and ISR first, no more than the model takes: first one of each kind."""
     replicas, state = topic.partitions[partition], topic.states.get(partition)
-    if state is None:
-        return replicas[:MOST_BROKERS]
-    return tuple(sorted(replicas, key=lambda b: (b != state.leader, b not in state.isr)))[:MOST_BROKERS]
+    if state is not None:
+        replicas = tuple(sorted(replicas, key=lambda b: (b != state.leader, b not in state.isr)))
+    roles = [_role(capture, topic, partition, broker) for broker in replicas]
+    repeats = {broker for number, broker in enumerate(replicas) if roles[number] in roles[:number]}
+    return tuple(sorted(replicas, key=lambda b: b in repeats))[:MOST_BROKERS]
 
 
 # Facts.
