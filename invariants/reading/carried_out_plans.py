@@ -92,8 +92,8 @@ CARRIED_OUT = tuple(
         ("restored-leader-beside-a-failed-disk", NEWER, ("no-live-isr",), ("start-broker", "replace-disk")),
         ("power-was-lost", ENDS, ("no-live-isr",), ("start-broker",)),
         ("power-was-lost", ENDS, ("no-live-isr",), (f"{WRITE_STATES}-of-next", "start-broker")),
-        ("all-down", ENDS, ("no-live-isr",), ("start-brokers",)),
-        ("all-down", ENDS, ("no-live-isr",), ("start-broker", ELECT)),
+        ("all-down", EVERY, ("no-live-isr",), ("start-brokers",)),
+        ("all-down", EVERY, ("no-live-isr",), ("start-broker", ELECT)),
         ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back", "put-back")),
         (
             "failed-disks-of-two-brokers",

@@ -893,8 +893,8 @@ def groups_of(
                 why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
-            elif len(observed.brokers) > MOST_BROKERS:
-                why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
+            elif len(observed.brokers) > (most_brokers := _most_brokers(observed)):
+                why = why or f"{len(observed.brokers)} brokers take part, more than the {most_brokers} of a model"
             if why:
                 left.append(LeftOut(_without_world(situations, topic, (partition,)), why))
                 continue
@@ -953,6 +953,11 @@ def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -
     if topic.name in capture.deleting or is_behind_logs(capture, topic, partition):
         return frozenset()
     return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
+
+
+def _most_brokers(observed: Observed) -> int:
+    """Return how many brokers a world may have: without a live ISR member there is less to look at."""
+    return MOST_BROKERS + (not any(one.in_isr and one.alive for one in observed.situation.brokers))
 
 
 def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document import Block, Card, CodeBlock, Details, Paragraph, Span, strong
 from kwalk.reports.pages.outlook import listed
+from kwalk.search.base.options import StopReason
 
 if TYPE_CHECKING:
     from kwalk.search.analyses.recovery import Plan, Recovery
@@ -127,8 +128,11 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         return [strong("NO SAFE PLAN", "open"), what]
     if recovery.complete:
         return [strong("NO SAFE PLAN", "open"), "  Every sequence that was tried can be defeated by one fault."]
-    if recovery.in_time:
+    if recovery.stopped is None:
         what = "  One fault can defeat each of the cheapest sequences; dearer ones were not tried."
+        return [strong("UNDECIDED", "open"), what]
+    if recovery.stopped is StopReason.MEMORY:
+        what = "  The search for a safe plan needs more memory than it may take, 2 GiB."
         return [strong("UNDECIDED", "open"), what]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 

@@ -27,7 +27,8 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
-from kwalk.search.analyses.settling import Belief, Deed, NeverAtRest, Settling
+from kwalk.search.analyses.settling import Belief, Deed, NeverAtRest, OutOfMemory, Settling
+from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress, Report, silent
 
 SECONDS = 120.0
@@ -219,7 +220,8 @@ class Recovery:
             if there is none either.
         defeats: if there is no such plan, what defeats the candidates.
         complete: whether all plans up to the greatest cost were looked at.
-        in_time: whether the time was enough; if it was, and not all plans were looked at, the cheapest ones were.
+        stopped: what ended the search before its end, time or memory; if nothing did, and not all plans were looked at,
+            the cheapest ones were.
         healthy: whether nothing needs to be done.
         seconds: how long it took.
         visited: how many states were visited.
@@ -232,7 +234,7 @@ class Recovery:
     best: Plan | None = None
     defeats: tuple[Defeat, ...] = ()
     complete: bool = True
-    in_time: bool = True
+    stopped: StopReason | None = None
     healthy: bool = False
     seconds: float = 0.0
     visited: int = 0
@@ -284,7 +286,7 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
     is_used = any(one.name not in left and not gone.isdisjoint({one.name, *one.starts}) for one in used)
     solved = {one.problem.instead_of for one in fewer if one.plan}
     lacks_plan = alternative.is_last_resort and any(one.problem.instead_of not in solved for one in fewer)
-    is_open = lacks_plan or any(not one.in_time for one in fewer)
+    is_open = lacks_plan or any(one.stopped for one in fewer)
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)
     if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
@@ -315,7 +317,8 @@ class _Planner:
         clock.began = time.monotonic()  # without the time that compiling took
 
     def recovery(self, faults: int) -> Recovery:
-        complete, in_time, plan, best, at_rest = True, True, None, None, None
+        complete, plan, best, at_rest = True, None, None, None
+        stopped: StopReason | None = None
         defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
             for procedures in self._candidates():
@@ -333,8 +336,8 @@ class _Planner:
                 if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
-        except PlanningStopped:
-            complete = in_time = False
+        except (PlanningStopped, OutOfMemory) as error:
+            complete, stopped = False, StopReason.MEMORY if isinstance(error, OutOfMemory) else StopReason.TIME
             best = evolve(at_rest, is_open=True) if at_rest else best
         alone = [((one,), 0, False) for one in self.problem.procedures]
         defeats = [] if plan else list(self._reasons([*defeated, *alone]))
@@ -348,7 +351,7 @@ class _Planner:
             None if plan else best,
             tuple(defeats),
             complete,
-            in_time,
+            stopped,
             healthy=plan is not None and not plan.procedures,
             seconds=time.monotonic() - self.clock.began,
             visited=sum(s.visited for s in self.settlings),
@@ -564,7 +567,7 @@ class _Planner:
             self._strike(at_any_moment=at_any_moment)
             try:
                 found = self._defeat(procedures, most)
-            except PlanningStopped:
+            except (PlanningStopped, OutOfMemory):
                 return
             if found is not None:
                 yield found

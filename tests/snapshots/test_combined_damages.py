@@ -16,7 +16,9 @@ from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned
+from kwalk.search.analyses import settling
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
+from kwalk.search.base.options import StopReason
 
 IDS = {"orders": "AAAAAAAAAAAAAAAAAAAAAQ", "payments": "AAAAAAAAAAAAAAAAAAAAAg"}
 OTHER = "BBBBBBBBBBBBBBBBBBBBBQ"
@@ -230,7 +232,17 @@ def test_a_search_of_plans_keeps_to_its_time() -> None:
         for name in broker["dirs"]:
             broker["dirs"][name] = log(f"{number}{'B' * 20}g", crc=number)
     found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=1)
-    assert found.plan is None and not found.in_time
+    assert found.plan is None and found.stopped is StopReason.TIME
+
+
+def test_a_search_that_needs_too_much_memory_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer says so, and has what was found before."""
+    snapshot = cluster()
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    monkeypatch.setattr(settling, "MEMORY", 1 << 23)
+    found = plan_recovery(recovery_problem(json.dumps(snapshot).encode()), seconds=60)
+    assert found.plan is None and found.stopped is StopReason.MEMORY
+    assert "needs more memory than it may take" in markdown_document(tuple(blocks_of(found, "now.json")))
 
 
 # Partitions that no model has.

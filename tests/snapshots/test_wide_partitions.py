@@ -182,3 +182,18 @@ def test_a_follower_with_another_log_is_not_left_out(monkeypatch: pytest.MonkeyP
     problem = outlook.recovery_problem(json.dumps(found).encode())
     assert not any("The search has" in note for note in problem.notes)
     assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)
+
+
+def test_of_four_replicas_whose_isr_is_down_there_is_a_plan_beside_another_controller() -> None:
+    """Five brokers take part; none can be left out, as all that run are no ISR members."""
+    found = widely_replicated()
+    del found["topics"]["payments"]
+    for number, broker in found["brokers"].items():
+        broker["dirs"] = {"orders-0": log(IDS["orders"])} if int(number) <= 4 else {}
+    found["controller"] = 5
+    found["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2, 3, 4]
+    stop(found, 1)
+    found["topics"]["orders"]["partition_state"]["0"].update(isr=[1], leader=-1, leader_epoch=6)
+    first = plan_recovery(evolve(outlook.recovery_problem(json.dumps(found).encode()), alternatives=()), seconds=120)
+    assert first.plan is not None
+    assert [one.name for one in first.plan.procedures] == ["start-broker 1"]
