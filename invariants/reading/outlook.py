@@ -99,7 +99,7 @@ from kwalk.model.kafka.snapshots.procedures import (
     Catalogue,
 )
 from kwalk.model.kafka.snapshots.snapshot import reading_of
-from kwalk.model.kafka.snapshots.worlds import MOST_BROKERS, NAMED, ClusterPart, world_of
+from kwalk.model.kafka.snapshots.worlds import FEW_BROKERS, MOST_BROKERS, NAMED, ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
 from kwalk.model.language.model import PropertyInstance
@@ -893,8 +893,8 @@ def groups_of(
                 why = why or _moving(capture, topic, partition)
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
-            elif len(observed.brokers) > (most_brokers := _most_brokers(observed)):
-                why = why or f"{len(observed.brokers)} brokers take part, more than the {most_brokers} of a model"
+            elif len(observed.brokers) > MOST_BROKERS:
+                why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
             if why:
                 left.append(LeftOut(_without_world(situations, topic, (partition,)), why))
                 continue
@@ -955,11 +955,6 @@ def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -
     return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
 
 
-def _most_brokers(observed: Observed) -> int:
-    """Return how many brokers a world may have: without a live ISR member there is less to look at."""
-    return MOST_BROKERS + (not any(one.in_isr and one.alive for one in observed.situation.brokers))
-
-
 def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]:
     """Yield the brokers to which a step may be done alone: with a replica of some topics, or a log, not in order.
 
@@ -977,13 +972,13 @@ def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]
 
 
 def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Collection[int]) -> Observed:
-    """Return the situation of a partition; if that has too many brokers, without some that others are like.
+    """Return the situation of a partition; if that has many brokers, without some that others are like.
 
     Their logs are of the lineage of a live leader's, whose term is ZooKeeper's: none has records that all others lack.
     No step of a plan is for one of them, or its like, alone. Those that are `apart` stay.
     """
     whole = situations.whole(topic, partition)
-    if len(whole.brokers) <= MOST_BROKERS or is_behind_logs(situations.capture, topic, partition):
+    if len(whole.brokers) <= FEW_BROKERS or is_behind_logs(situations.capture, topic, partition):
         return whole
     logs = situations.lineages(topic, partition, whole.brokers)
     leaders = (b for b, one in zip(whole.brokers, whole.situation.brokers, strict=True) if one.leads and one.alive)
@@ -991,7 +986,8 @@ def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Col
     for most in (2, 1) if led is not None else ():
         found = without_alike(whole, most, apart)
         alike = {*found.alike, *(found.brokers[number] for number in found.alike.values())}
-        if len(found.brokers) <= MOST_BROKERS and all(logs.group_of(broker) == led for broker in alike):
+        is_like_leader = all(logs.group_of(broker) == led for broker in alike)
+        if is_like_leader and len(found.brokers) <= (FEW_BROKERS if most > 1 else MOST_BROKERS):
             return found
     return whole
 

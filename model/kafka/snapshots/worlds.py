@@ -52,8 +52,10 @@ from kwalk.model.language.recovery import World
 
 MINTED = 2
 """How many topic ids can be minted after the snapshot."""
-MOST_BROKERS = 4
+MOST_BROKERS = 5
 """The most brokers of a world; more make it too large to look at every interleaving."""
+FEW_BROKERS = 4
+"""With how many brokers a world is small enough; of more, those that are alike are left out."""
 COUNTERS = ("controller_deletions", "stops", "repairs", "reassignments", "cancellations")
 NAMED = 6
 """How many partitions of a part are named."""
