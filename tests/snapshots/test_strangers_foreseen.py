@@ -91,8 +91,10 @@ def test_no_event_is_foreseen_that_cannot_happen() -> None:
 
 
 def test_a_search_says_that_it_is_not_about_a_replica_that_it_leaves_out() -> None:
-    """Broker 4 is added, and refuses the topic's id: three replicas are searched."""
+    """Broker 4 is added, and refuses the topic's id: three replicas are searched, of which one is down."""
     snapshot = moving_to_another_log()
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2, 3, 4]
+    stop(snapshot, 3)
     (said,) = read_snapshot(json.dumps(snapshot).encode()).diagnose(None)
     assert said.startswith("The search is not about replica-refuses and topic-ids-mixed;")
 
