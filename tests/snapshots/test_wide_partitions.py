@@ -187,8 +187,8 @@ def test_a_follower_with_another_log_is_not_left_out(monkeypatch: pytest.MonkeyP
     assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)
 
 
-def test_of_four_replicas_whose_isr_is_down_there_is_a_plan_beside_another_controller() -> None:
-    """Five brokers take part; none can be left out, as all that run are no ISR members."""
+def led_by_none_of_four() -> dict[str, Any]:
+    """A cluster with four replicas of which the only ISR member is down, and the controller is another broker."""
     found = widely_replicated()
     del found["topics"]["payments"]
     for number, broker in found["brokers"].items():
@@ -197,6 +197,20 @@ def test_of_four_replicas_whose_isr_is_down_there_is_a_plan_beside_another_contr
     found["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2, 3, 4]
     stop(found, 1)
     found["topics"]["orders"]["partition_state"]["0"].update(isr=[1], leader=-1, leader_epoch=6)
-    first = plan_recovery(evolve(outlook.recovery_problem(json.dumps(found).encode()), alternatives=()), seconds=120)
+    return found
+
+
+def test_five_brokers_may_take_part() -> None:
+    """None can be left out, as those that run are no ISR members."""
+    problem = outlook.recovery_problem(json.dumps(led_by_none_of_four()).encode())
+    assert [world.name for world in problem.worlds] == ["orders-0"] and not problem.left_out
+    found = led_by_none_of_four()
+    found["brokers"]["6"]["dirs"]["orders-0"] = log(IDS["orders"])
+    assert outlook.recovery_problem(json.dumps(found).encode()).left_out == ("orders-0",)
+
+
+def test_a_plan_in_which_five_brokers_take_part() -> None:
+    problem = outlook.recovery_problem(json.dumps(led_by_none_of_four()).encode())
+    first = plan_recovery(evolve(problem, alternatives=()), seconds=120)
     assert first.plan is not None
     assert [one.name for one in first.plan.procedures] == ["start-broker 1"]
