@@ -27,7 +27,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from kwalk.model.language.recovery import Move, Problem, Procedure, WhatIf, World
-from kwalk.search.analyses.settling import Belief, Deed, NeverAtRest, OutOfMemory, Settling
+from kwalk.search.analyses.settling import Belief, Deed, NeverAtRest, Settling, TooManyStates
 from kwalk.search.base.options import StopReason
 from kwalk.search.base.progress import Progress, Report, silent
 
@@ -336,8 +336,8 @@ class _Planner:
                 if len(defeated) >= MOST_CANDIDATES:
                     complete = False
                     break
-        except (PlanningStopped, OutOfMemory) as error:
-            complete, stopped = False, StopReason.MEMORY if isinstance(error, OutOfMemory) else StopReason.TIME
+        except (PlanningStopped, TooManyStates) as error:
+            complete, stopped = False, StopReason.MEMORY if isinstance(error, TooManyStates) else StopReason.TIME
             best = evolve(at_rest, is_open=True) if at_rest else best
         alone = [((one,), 0, False) for one in self.problem.procedures]
         defeats = [] if plan else list(self._reasons([*defeated, *alone]))
@@ -567,7 +567,7 @@ class _Planner:
             self._strike(at_any_moment=at_any_moment)
             try:
                 found = self._defeat(procedures, most)
-            except (PlanningStopped, OutOfMemory):
+            except (PlanningStopped, TooManyStates):
                 return
             if found is not None:
                 yield found

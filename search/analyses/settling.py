@@ -80,7 +80,7 @@ class NeverAtRest(KwalkError):
     """A world reaches no state at rest, or a bound is in the way."""
 
 
-class OutOfMemory(NeverAtRest):
+class TooManyStates(NeverAtRest):
     """The states that lead to rest need more memory than a search may take."""
 
 
@@ -339,7 +339,7 @@ class KernelExploration:
 
     def _grow(self) -> None:
         if not self.store.grow(self.visited):
-            raise OutOfMemory(f"The states that lead to rest need more than {MEMORY >> 30} GiB of memory.")
+            raise TooManyStates(f"The states that lead to rest need more than {MEMORY >> 30} GiB of memory.")
 
     def _states(self, numbers: list[int]) -> list[State]:
         if not numbers:
