@@ -16,6 +16,16 @@ def allowed_election_is_held(partition: UncleanPartition) -> bool:
     return partition.has_leader
 
 
+@when_quiescent(
+    symptom="a partition has no leader, although the broker that led it last is up",
+    log="none: kafka-topics.sh --describe shows no leader, and an empty Isr",
+)
+def last_leader_leads(partition: UncleanPartition) -> bool:
+    """A partition has a leader if the replica is live that led last."""
+    premise(partition.is_live[partition.last])
+    return partition.has_leader
+
+
 @step(symptom="records are lost by an election that nobody has allowed", log="none")
 def election_is_clean_or_allowed(before: UncleanPartition, after: UncleanPartition) -> bool:
     """A live replica is elected: the last one that led, or another one where that is allowed, as it is not live."""
@@ -42,10 +52,13 @@ def change_is_handled(before: UncleanPartition, after: UncleanPartition) -> bool
     return is_changed if after.is_told else after.has_leader == (can_lead or after.is_live[after.last])
 
 
-@step(symptom="unclean elections are not allowed any more", log="none")
-def permission_stays(before: UncleanPartition, after: UncleanPartition) -> bool:
-    """What an operator has allowed stays so, and holds at once."""
-    return before.is_allowed <= after.is_allowed and before.is_default <= after.is_default
+@step(symptom="unclean elections are not allowed any more, though nobody has forbidden them", log="none")
+def permission_is_taken_back_alone(before: UncleanPartition, after: UncleanPartition) -> bool:
+    """An operator takes back what a topic has, and changes nothing else; what all topics have stays."""
+    premise(not (before.is_allowed <= after.is_allowed and before.is_default <= after.is_default))
+    is_same_leader = before.has_leader == after.has_leader and before.last == after.last
+    is_alone = before.is_live == after.is_live and before.is_told == after.is_told and is_same_leader
+    return before.is_default <= after.is_default and is_alone
 
 
 @reachable()
@@ -58,3 +71,9 @@ def change_was_handled(partition: UncleanPartition) -> bool:
 def election_is_allowed_at_last(partition: UncleanPartition) -> bool:
     """A replica leads that was not in the ISR."""
     return partition.has_leader and partition.last == 1 and not partition.is_live[0]
+
+
+@reachable()
+def permission_was_taken_back(partition: UncleanPartition) -> bool:
+    """A replica leads that was not in the ISR, and nothing allows that any more."""
+    return election_is_allowed_at_last(partition) and not partition.is_allowed and not partition.is_default

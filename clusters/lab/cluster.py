@@ -39,7 +39,7 @@ from kwalk.search.base.progress import Report, silent
 
 OLDEST_JAVA = 11
 CLIENT_ONLY = ("1.0.0",)
-"""Releases that are in the lab as old clients, not as brokers."""
+"""Releases that are in the lab as old clients: their brokers do not know its requests, such as those that produce."""
 MOST_BROKERS = 5
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SETTINGS: Mapping[str, Any] = {
@@ -79,11 +79,11 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Path:
     )
 
 
-def _release(option: str) -> str:
+def _release(option: str, *, as_old_brokers: bool) -> str:
     jars_of(option)
-    if option in CLIENT_ONLY:
+    if option in CLIENT_ONLY and not as_old_brokers:
         allowed = ", ".join(release for release in RELEASES if release not in CLIENT_ONLY)
-        raise UsageError(f"{option} is in the lab as a client only, not as a broker. Allowed: {allowed}.")
+        raise UsageError(f"{option} is in the lab as a client, and as brokers of few experiments. Allowed: {allowed}.")
     return option
 
 
@@ -101,6 +101,7 @@ class LabOptions:
         heap: The heap of a broker in MiB.
         directories: How many log directories each broker has.
         detailed: The loggers of brokers that also log what is of use for debugging.
+        old_brokers: Whether brokers may be of a release that does not know the requests of the lab.
     """
 
     release: str = "3.9.0"
@@ -112,12 +113,13 @@ class LabOptions:
     heap: int = 256
     directories: int = 1
     detailed: tuple[str, ...] = ()
+    old_brokers: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.brokers <= MOST_BROKERS:
             raise UsageError(f"A lab of {self.brokers} brokers is not possible. Allowed: 1 to {MOST_BROKERS}.")
         for broker, release in ((0, self.release), *self.releases.items()):
-            _release(release)
+            _release(release, as_old_brokers=self.old_brokers)
             if broker not in (0, *self.ids):
                 raise UsageError(f"There is no broker {broker} for version {release}. Allowed: 1 to {self.brokers}.")
 

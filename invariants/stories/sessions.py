@@ -239,21 +239,23 @@ RESIGNATION_AMID_A_REQUEST = Scenario(
 )
 UNCLEAN_ELECTIONS_ALLOWED = Scenario(
     name="unclean-elections-allowed",
-    story="Brokers fail and start, the controller moves, and an operator allows unclean elections.",
+    story="Brokers fail and start, the controller moves, and an operator allows unclean elections, and forbids them.",
     state=elections.UncleanPartition,
     actions=actions_of(elections),
     properties=(
         unclean_elections.allowed_election_is_held,
+        unclean_elections.last_leader_leads,
         unclean_elections.election_is_clean_or_allowed,
         unclean_elections.broker_fails_or_starts,
         unclean_elections.change_is_handled,
-        unclean_elections.permission_stays,
+        unclean_elections.permission_is_taken_back_alone,
         unclean_elections.change_was_handled,
         unclean_elections.election_is_allowed_at_last,
+        unclean_elections.permission_was_taken_back,
     ),
     bounds={"replicas": 2},
     variants=VARIANTS,
-    source="KafkaController.processUncleanLeaderElectionEnable; KAFKA-6526, KAFKA-6835",
+    source="KafkaController.processUncleanLeaderElectionEnable; KAFKA-5083, KAFKA-6526, KAFKA-6835",
 )
 END_OF_A_SESSION_AMID_AN_EVENT = Scenario(
     name="end-of-a-session-amid-an-event",

@@ -249,6 +249,16 @@ BROKEN = (
     ),
     (
         Broken(
+            "last_leader_leads()",
+            "unclean-elections-allowed",
+            "2.8.2",
+            "fail(0) allow() fail(1) forbid() start(0) handle()",
+            flags={"last_member_stays": False},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "allowed_election_is_held()",
             "unclean-elections-allowed",
             "2.8.2",

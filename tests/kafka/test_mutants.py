@@ -26,10 +26,11 @@ UNTRIED = {
 }
 """The actions of which no run tries mutants: only stories that begin with a snapshot have them. There may be fewer."""
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.page)
-FORESTALLED = {"deletion_eventually_ends", "elected_controller_acts"}
+FORESTALLED = {"deletion_eventually_ends", "elected_controller_acts", "last_leader_leads"}
 """A deletion that hangs in a quiescent state violates `deletion_terminates` first; see tests/kafka/test_recovery.py.
 
-A broker that does not act once it is elected violates `broker_acts_once_it_is_elected` as it is.
+A broker that does not act once it is elected violates `broker_acts_once_it_is_elected` as it is. A replica that does
+not lead again violates `broker_fails_or_starts` as its broker starts.
 """
 BROKEN_WITHOUT_A_MISTAKE = {
     "partition_has_a_live_isr_member",

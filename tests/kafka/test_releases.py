@@ -63,6 +63,7 @@ ALWAYS = (
     "resignation_clears_the_context",
     "senders_end_first",
     "topics_start_elections",
+    "last_member_stays",
     "resignation_forgets_offline_logs",
     "resigns_without_lock",
     "restore_on_delete",

@@ -13,7 +13,7 @@ from kwalk.model.language import UsageError
     ("words", "message"),
     [
         (["start", "--brokers", "9"], "A lab of 9 brokers is not possible. Allowed: 1 to 5."),
-        (["start", "--release", "1.0.0"], "1.0.0 is in the lab as a client only"),
+        (["start", "--release", "1.0.0"], "1.0.0 is in the lab as a client, and as brokers of few"),
         (["start", "--release", "2.8.1"], "No release in the lab named '2.8.1'. Did you mean"),
         (["start", "--release", "7=2.8.0"], "There is no broker 7 for version 2.8.0. Allowed: 1 to 3."),
         (["start", "--release", "2.8.0", "--release", "3.9.0"], "--release is given twice for all brokers"),
@@ -25,7 +25,7 @@ from kwalk.model.language import UsageError
         (["reproduce"], "`kwalk lab reproduce` needs the name of an experiment. Allowed: advice-all-"),
         (["reproduce", "lost-delete"], "No experiment named 'lost-delete'. Did you mean 'lost-deletion'?"),
         (["reproduce", "lost-deletion", "--release", "2=2.8.2"], "An experiment has brokers of one version"),
-        (["reproduce", "lost-deletion", "--release", "1.0.0"], "1.0.0 is in the lab as a client only"),
+        (["reproduce", "lost-deletion", "--release", "1.0.0"], "1.0.0 is in the lab as a client, and as brokers"),
     ],
 )
 def test_what_is_not_possible_is_refused_with_what_is(kwalk, words, message):

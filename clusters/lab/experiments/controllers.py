@@ -15,8 +15,11 @@ from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, ProxiedFrame, matching
 from kwalk.clusters.lab.zookeeper import Op, delete, set_data
 from kwalk.clusters.metadata import Api
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS
 
 REQUESTED = "/admin/preferred_replica_election"
+OLD_CLIENT = "1.0.0"
+"""The release whose tools write topics and their configurations into ZooKeeper, for brokers of any release."""
 OLD_TOOL = "2.8.2"
 """The last release whose tool writes a requested election into ZooKeeper."""
 
@@ -246,7 +249,51 @@ def _rest(lab: Lab) -> str:
     return f"{elections} elections" if elections or lab.controller() is None else "a controller stays"
 
 
+def _last_member_of_an_isr(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Stop the replicas of a topic that may have unclean elections, forbid these, and start the replicas again."""
+    controller, last, lagging, topic = 3, 1, 2, this.topic
+    lab.move_controller(controller)
+    assigned = ("--topic", topic, "--replica-assignment", f"{lagging}:{last}")
+    lab.tool(OLD_CLIENT, "--create", *assigned, "--config", f"{UNCLEAN_ELECTIONS}=true")
+    lab.wait_for_leaders(topic)
+    for number, leader in ((lagging, last), (last, -1)):
+        lab.kill(number)
+        wait_until(lambda leader=leader: lab.states(topic)[0]["leader"] == leader, 40)
+    without = lab.states(topic)[0]
+    _allow_unclean_elections(lab, topic, allowed=False)
+    lab.start(last)
+    is_led = wait_until(lambda: lab.states(topic)[0]["leader"] == last, 8)
+    this.capture("the last member of the ISR is up")
+    lab.start(lagging)
+    time.sleep(1)
+    _allow_unclean_elections(lab, topic, allowed=True)
+    lab.delete_controller()
+    wait_until(lambda: lab.states(topic)[0]["leader"] != -1, 20)
+    this.keep_lines(rf"{topic}-0|\[{topic},0\]|{topic},0")
+    details = {"ISR without a leader": without["isr"], "the last leader leads": is_led}
+    details["leader, once allowed again"] = lab.states(topic)[0]["leader"]
+    outcome = "the last member leads" if is_led else "the partition has no leader"
+    return RoundOutcome(outcome, not is_led, details)
+
+
+def _allow_unclean_elections(lab: Lab, topic: str, *, allowed: bool) -> None:
+    value = f"{UNCLEAN_ELECTIONS}={str(allowed).lower()}"
+    words = ("--alter", "--entity-type", "topics", "--entity-name", topic, "--add-config", value)
+    lab.tool(OLD_CLIENT, *words, main="kafka.admin.ConfigCommand")
+
+
 EXPERIMENTS = (
+    Experiment(
+        name="last-member-of-an-isr",
+        about="All replicas of a topic with unclean elections fail; these are forbidden, and the last leader starts.",
+        expected="In 1.0.0 the topic has no leader; once allowed again, another replica leads. Later the last leads.",
+        story="records-through-failover.md",
+        run=_last_member_of_an_isr,
+        predicted=lambda release: release.startswith("1.0"),
+        options=LabOptions(old_brokers=True),
+        releases=("1.0.0", "2.5.0", "3.9.0"),
+        is_ordered=True,
+    ),
     Experiment(
         name="requested-election",
         about="A preferred leader is requested in ZooKeeper for a partition that never had one; the controller moves.",

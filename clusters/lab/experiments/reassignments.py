@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminAnswer, consume, produce
@@ -326,9 +328,9 @@ def _leaders_stay_after_a_deletion(lab: Lab, this: ExperimentRound) -> RoundOutc
     return RoundOutcome(outcome, gone and not is_back and details["later"] == "True", details)
 
 
-def _cancelled_without_its_replicas(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Reassign a topic, crash its only replica when one of two new ones is in sync, write, cancel; start the broker."""
-    topic, admin = this.topic, lab.admin(milliseconds=10_000)
+def _cancel_without_replicas(lab: Lab, topic: str) -> dict[str, Any]:
+    """Reassign a topic, crash its only replica when one of two new ones is in sync, write, and cancel."""
+    admin = lab.admin(milliseconds=10_000)
     lab.move_controller(3)
     admin.create_topic(topic, {0: [1]})
     lab.wait_for_leaders(topic)
@@ -343,6 +345,13 @@ def _cancelled_without_its_replicas(lab: Lab, this: ExperimentRound) -> RoundOut
         details["cancellation"] = str(admin.cancel(topic, 0))
     finally:
         lab.rules.drop(hold)
+    return details
+
+
+def _cancelled_without_its_replicas(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Cancel a reassignment without its replicas, start the broker that had the replica, and ask for elections."""
+    topic, admin = this.topic, lab.admin(milliseconds=10_000)
+    details = _cancel_without_replicas(lab, topic)
     lab.start(1)
     is_led = wait_until(lambda: lab.states(topic)[0]["leader"] != -1, CHECKED)
     this.capture("the broker is back")
@@ -356,6 +365,38 @@ def _cancelled_without_its_replicas(lab: Lab, this: ExperimentRound) -> RoundOut
     details["read"] = consume(lab.brokers[1].port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1)
     is_lost = details["acks=all"]["ok"] and not is_led and details["read"].get("n") == 0
     return RoundOutcome("the partition has no leader" if not is_led else "the partition is led", is_lost, details)
+
+
+def _deleted_log_is_restored(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Cancel likewise; stop the broker that the ISR names, and give what it was to delete to the replica of before."""
+    topic = this.topic
+    details = _cancel_without_replicas(lab, topic)
+    wait_until(lambda: _deleted(lab, 2, topic) is not None, 20)
+    lab.kill(2)
+    kept = _deleted(lab, 2, topic)
+    if kept is None:
+        return RoundOutcome("no directory is left", seen=False, details=details)
+    here = lab.brokers[1].directory(f"{topic}-0")
+    assert here is not None
+    shutil.move(here, lab.folder / "aside")
+    shutil.copytree(kept, here)
+    state = lab.states(topic)[0]
+    details["state"] = dict(state)
+    lab.zk.do(set_data(f"/brokers/topics/{topic}/partitions/0/state", json.dumps({**state, "isr": [1]}).encode()))
+    lab.start(1)
+    lab.delete_controller()
+    is_led = wait_until(lambda: lab.states(topic)[0]["leader"] == 1, CHECKED)
+    time.sleep(2)
+    details["read"] = consume(lab.brokers[1].port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1)
+    lab.start(2)
+    details["acks=all, then"] = lab.probe(topic)
+    is_back = is_led and details["acks=all"]["ok"] and details["read"].get("last") == "acknowledged"
+    return RoundOutcome("the record is back" if is_back else "the record is lost", is_back, details)
+
+
+def _deleted(lab: Lab, broker: int, topic: str) -> Path | None:
+    """Return the directory of a log that a broker is about to delete."""
+    return next((path for root in lab.brokers[broker].roots for path in root.glob(f"{topic}-0.*-delete")), None)
 
 
 CHECKED = 20.0
@@ -447,5 +488,14 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.4.1", "3.9.0"),
         predicted=lambda release: True,
+    ),
+    Experiment(
+        name="deleted-log-is-restored",
+        about="The same; within the minute the log that is to be deleted is copied to the broker of the replica.",
+        expected="With that broker as the ISR in the state, it leads, and what was acknowledged can be read.",
+        story="reassignment.md",
+        run=_deleted_log_is_restored,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
 )

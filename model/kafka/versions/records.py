@@ -38,6 +38,15 @@ TOPICS_START_ELECTIONS = version_flag(
     source="KAFKA-6835 (2.1.0): TopicConfigHandler.processConfigChanges",
     trials=(Trial("unclean-elections-allowed", ("allowed_election_is_held",)),),
 )
+LAST_MEMBER_STAYS = version_flag(
+    "last_member_stays",
+    "KAFKA-5083 (1.1.0): the last member of an ISR stays in it when its broker fails; before, not where unclean "
+    "elections are allowed",
+    {"1.1.0": True},
+    closes="the replica that led last leads again, also if unclean elections were allowed as it failed",
+    source="KAFKA-5083 (1.1.0, in the commit for KAFKA-5642): ReplicaStateMachine.doRemoveReplicasFromIsr",
+    trials=(Trial("unclean-elections-allowed", ("last_leader_leads",)),),
+)
 TOPICS_HAVE_IDS = version_flag(
     "topic_ids",
     "KIP-516 (2.8.0): topics have ids; before, none is minted, sent or checked",
