@@ -125,9 +125,16 @@ REQUEST_TRIALS = (
     Trial("session-that-ends-amid-a-request", variant=LATEST, about="A session ends while a broker handles a request."),
     Trial("two-admins", variant=LATEST, about="Two clients read and write a topic's znode."),
     Trial("repair-by-writing-the-id-back", variant=LATEST, about="An operator writes a topic id."),
+    Trial(
+        "reassignment-cancelled-without-its-replicas",
+        variant=LATEST,
+        flags={"cancellations_need_the_isr": True},
+        about="A cancellation is refused while no replica of before is in the ISR.",
+    ),
 )
 """The trials of single steps that those above lack, and of no other: docs/reference/mutants-of-requests.md."""
 OF_REQUESTS = (
+    "cancel_partition_reassignment",
     "preferred_election",
     "old_client_requests_election",
     "preferred_elections_changed",
