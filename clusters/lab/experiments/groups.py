@@ -41,7 +41,7 @@ def _stable_member(at: GroupRequests, member: GroupMember) -> GroupMember:
     return member
 
 
-def _coordinator(lab: Lab, group: str, brokers: int) -> tuple[int, int]:
+def coordinator_of(lab: Lab, group: str, brokers: int) -> tuple[int, int]:
     """Return the coordinator of all groups and the other broker, once both have the partition of their offsets."""
     first = GroupRequests(lab.brokers[1].port)
     if not wait_until(lambda: first.find_coordinator(group) == OK, 30):
@@ -86,7 +86,7 @@ def _fail_over(lab: Lab, leader: int, to: int) -> GroupRequests:
 def _deleted_group_returns(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete a group while the follower does not fetch, and let the follower become the coordinator."""
     group, topic = f"g{this.number}", this.topic
-    leader, other = _coordinator(lab, group, 2)
+    leader, other = coordinator_of(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
     must(lab.admin().create_topic(topic, {0: [1, 2]}).error, "CreateTopics")
     member = _stable_member(at, GroupMember(group))
@@ -107,7 +107,7 @@ def _deleted_group_returns(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _static_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Start a static member again before its generation is written; then the coordinator fails."""
     group = f"g{this.number}"
-    leader, other = _coordinator(lab, group, 2)
+    leader, other = coordinator_of(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
     instance = GroupMember(group, instance="i")
     with _unreplicated(lab, leader) as hold, ThreadPoolExecutor(1) as pool:
@@ -133,7 +133,7 @@ def _static_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _settled_member_is_fenced(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Start a static member of a stable group again; when all is replicated, the coordinator fails."""
     group = f"g{this.number}"
-    leader, other = _coordinator(lab, group, 2)
+    leader, other = coordinator_of(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
     first = _stable_member(at, GroupMember(group, instance="i"))
     lab.note("the consumer ends, and starts again")
@@ -169,7 +169,7 @@ def _committed_and_aged(lab: Lab, at: GroupRequests, group: str, topic: str) -> 
 def _offset_expires_while_joining(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit, leave after the retention, and join again: the offset has the time of the join to expire."""
     group, topic = f"g{this.number}", this.topic
-    leader, _ = _coordinator(lab, group, 1)
+    leader, _ = coordinator_of(lab, group, 1)
     at = GroupRequests(lab.brokers[leader].port, seconds=30)
     _committed_and_aged(lab, at, group, topic)
     with ThreadPoolExecutor(1) as pool:
@@ -186,7 +186,7 @@ def _offset_expires_while_joining(lab: Lab, this: ExperimentRound) -> RoundOutco
 def _offset_expires_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit, leave after the retention, and let the coordinator fail: does the next one know since when?"""
     group, topic = f"g{this.number}", this.topic
-    leader, other = _coordinator(lab, group, 2)
+    leader, other = coordinator_of(lab, group, 2)
     at = GroupRequests(lab.brokers[leader].port)
     _committed_and_aged(lab, at, group, topic)
     wait_until(lambda: _log(lab, other) == _log(lab, leader), 10)
@@ -209,7 +209,7 @@ def begun(lab: Lab, identity: str) -> TransactionalProducer:
 def _offset_expires_in_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit offsets of two groups in a transaction, while an old one of the first expires; clean, and restart."""
     old, young, topic = f"old{this.number}", f"young{this.number}", this.topic
-    _coordinator(lab, old, 1)
+    coordinator_of(lab, old, 1)
     at = GroupRequests(lab.brokers[1].port)
     must(lab.admin().create_topic(topic, {0: [1]}).error, "CreateTopics")
     must(at.commit(GroupMember(old), topic, 7), "OffsetCommit")
@@ -253,7 +253,7 @@ def _commits_at(port: int, groups: list[str], topic: str, numbers: range, start:
 def _commit_meets_a_tombstone(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit thousands of offsets as old ones of the same partitions expire; restart, and look for each."""
     topic, port, groups = this.topic, lab.brokers[1].port, [f"g{this.number}-{n}" for n in range(8)]
-    _coordinator(lab, groups[0], 1)
+    coordinator_of(lab, groups[0], 1)
     at = GroupRequests(port, seconds=30)
     created(lab, topic, MANY)
     first = time.monotonic()
@@ -283,7 +283,7 @@ def _commit_meets_a_tombstone(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let the leader of a generation send heartbeats and no SyncGroup, for five times its rebalance timeout."""
     group = f"g{this.number}"
-    leader, _ = _coordinator(lab, group, 1)
+    leader, _ = coordinator_of(lab, group, 1)
     at = GroupRequests(lab.brokers[leader].port, seconds=60)
     prototype = GroupMember(group, session_ms=10_000, rebalance_ms=3_000)
     with ThreadPoolExecutor(2) as pool:
@@ -310,7 +310,7 @@ def _rebalance_does_not_end(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _group_is_listed_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Elect another leader, and hold the LeaderAndIsr to the earlier one while both are asked for their groups."""
     group = f"g{this.number}"
-    leader, other = _coordinator(lab, group, 2)
+    leader, other = coordinator_of(lab, group, 2)
     at, then = GroupRequests(lab.brokers[leader].port), GroupRequests(lab.brokers[other].port)
     _stable_member(at, GroupMember(group))
     lab.admin().reassign(OFFSETS, {0: [other, leader]})
@@ -348,7 +348,7 @@ def _group_of_a_recreated_topic(lab: Lab, this: ExperimentRound) -> tuple[int, i
     The other broker becomes the controller, and the preferred replica of the offsets.
     """
     member = GroupMember(f"g{this.number}")
-    leader, other = _coordinator(lab, member.group, 2)
+    leader, other = coordinator_of(lab, member.group, 2)
     must(lab.admin().reassign(OFFSETS, {0: [other, leader]}).error, "AlterPartitionReassignments")
     lab.move_controller(other)
     must(lab.admin().create_topic(this.topic, {0: [other]}).error, "CreateTopics")
@@ -410,7 +410,7 @@ def created(lab: Lab, topic: str, partitions: int) -> None:
 def _commit_without_members(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit to a group that nobody has joined, with a `group.instance.id` and without one."""
     group = f"g{this.number}"
-    leader, _ = _coordinator(lab, group, 1)
+    leader, _ = coordinator_of(lab, group, 1)
     created(lab, "t", 1)
     at = GroupRequests(lab.brokers[leader].port)
     without = at.commit(GroupMember(group), "t", 1)
@@ -422,7 +422,7 @@ def _commit_without_members(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit offsets of two partitions, of which one has more metadata than is allowed; ask for a stable offset."""
     group = GroupMember(f"g{this.number}")
-    leader, _ = _coordinator(lab, group.group, 1)
+    leader, _ = coordinator_of(lab, group.group, 1)
     created(lab, "t", 2)
     at = GroupRequests(lab.brokers[leader].port)
     must(at.commit(group, "t", 1), "OffsetCommit")
@@ -438,7 +438,7 @@ def _refused_commit_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _late_offset_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Abort a transaction, and let a commit of an offset of it come then; the producer starts again."""
     group, topic = f"g{this.number}", this.topic
-    _coordinator(lab, group, 1)
+    coordinator_of(lab, group, 1)
     created(lab, topic, 1)
     at = GroupRequests(lab.brokers[1].port)
     must(at.commit(GroupMember(group), topic, 7), "OffsetCommit")
@@ -458,7 +458,7 @@ def _late_offset_is_pending(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _earlier_session_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Start a static member again with a longer session timeout; it is silent for longer than the first one."""
     group = f"g{this.number}"
-    _coordinator(lab, group, 1)
+    coordinator_of(lab, group, 1)
     at = GroupRequests(lab.brokers[1].port)
     first = _stable_member(at, GroupMember(group, instance="i", session_ms=SHORTEST_SESSION))
     error, second = at.join(evolve(first, id="", generation=-1, session_ms=5 * SHORTEST_SESSION))

@@ -7,7 +7,7 @@ from typing import Any
 from kwalk.clusters.lab.brokers import Probe, consume, error_name, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, created, must
+from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, coordinator_of, created, must
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import TransactionalProducer
@@ -81,9 +81,48 @@ def _late_batch_opens_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(outcome, late["ok"] and not is_read and details["written"]["last"] == "later", details)
 
 
+def _connection_is_lost(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Close the connection by which a broker asks about a transaction: as an offset is committed, and as it writes."""
+    topic, group = this.topic, f"g{this.number}"
+    coordinator_of(lab, group, 1)
+    created(lab, topic, 1)
+    producer = begun(lab, f"p{this.number}")
+    written(producer, topic, "first")
+    must(producer.commit_offset(group, topic, 1), "TxnOffsetCommit")
+    must(producer.end(), "EndTxn")
+    errors = {}
+    for what in ("TxnOffsetCommit", "Produce"):
+        if not wait_until(lambda: producer.add(topic) == OK, 10, every=0.1):
+            raise KwalkError("AddPartitionsToTxn was not answered with NONE within 10 s.")
+        cut = lab.rules.cut(matching(Api.ADD_PARTITIONS_TO_TXN, broker=1))
+        is_commit = what == "TxnOffsetCommit"
+        errors[what] = (
+            producer.commit_offset(group, topic, 2) if is_commit else producer.write(topic, "second")["error"]
+        )
+        lab.rules.drop(cut)
+        errors[f"{what}, again"] = (
+            producer.send_offset(group, topic, 2) if is_commit else producer.write(topic, "second")["error"]
+        )
+    errors["EndTxn"] = producer.end()
+    lab.note(f"answers: {errors}")
+    outcome = f"TxnOffsetCommit is answered with {errors['TxnOffsetCommit']}"
+    return RoundOutcome(outcome, errors["TxnOffsetCommit"] == "NETWORK_EXCEPTION", errors)
+
+
 PATIENCE = 10.0
 """Seconds in which a reader gets a record, unless a transaction is open before it."""
 EXPERIMENTS = (
+    Experiment(
+        name="commit-as-a-connection-is-lost",
+        about="The connection is closed by which a broker verifies a transaction, as an offset is committed in it.",
+        expected="In 3.7.0 the producer gets NETWORK_EXCEPTION, at which it gives up; later it tries again.",
+        story="committed-offsets.md",
+        run=_connection_is_lost,
+        options=LabOptions(brokers=1, proxied=True, settings=TRANSACTIONS),
+        is_ordered=True,
+        releases=("3.6.2", "3.7.0", "3.7.2", "3.9.0"),
+        predicted=lambda release: release == "3.7.0",
+    ),
     Experiment(
         name="batch-that-comes-late",
         about="A batch comes when its transaction has ended; others write, and the producer starts again.",

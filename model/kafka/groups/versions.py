@@ -548,9 +548,9 @@ MEMBERS_HAVE_THEIR_METADATA = version_flag(
 LOST_VERIFICATIONS_ARE_REPEATED = version_flag(
     "lost_verifications_are_repeated",
     "KAFKA-16386 (3.7.1): a transactional commit whose verification is lost with a connection gets "
-    "COORDINATOR_LOAD_IN_PROGRESS; since 3.6, and until then, NETWORK_EXCEPTION, which producers of earlier "
-    "releases do not expect",
-    {"3.6.0": False, "3.7.1": True},
+    "COORDINATOR_LOAD_IN_PROGRESS; in 3.7.0, the first release that verifies commits, NETWORK_EXCEPTION, which "
+    "producers of earlier releases do not expect",
+    {"3.7.0": False, "3.7.1": True},
     before=True,
     closes="a transactional producer outlives a lost connection between brokers",
     source="KAFKA-16386 (3.7.1): GroupMetadataManager.maybeConvertOffsetCommitError",
