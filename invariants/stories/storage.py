@@ -772,6 +772,35 @@ LEADER_EPOCHS_LOST_TAIL = LEADER_EPOCHS.varied(
     variants={release: versions.VARIANTS[release] for release in ("0.10.0", "0.10.1", "0.10.2")},
     source="ReplicaFetcherThread.handleOffsetOutOfRange; KAFKA-3410, KAFKA-3924, KAFKA-4039",
 )
+LEADER_EPOCHS_LAST_MEMBER = LEADER_EPOCHS.varied(
+    name="leader-epochs-last-member",
+    story=(
+        "The machine of a leader that is alone in the ISR crashes, and has lost the end of its log; it leads again, "
+        "whatever other replicas have."
+    ),
+    actions=(
+        leader_epochs.elect,
+        leader_epochs.produce,
+        leader_epochs.truncate_follower,
+        leader_epochs.fetch,
+        leader_epochs.restart,
+        leader_epochs.lose_tail,
+    ),
+    properties=(
+        epochs.committed_record_is_kept,
+        epochs.logs_agree,
+        epochs.truncation_ends,
+        epochs.replicas_catch_up,
+        epochs.crash_takes_the_end,
+        epochs.partition_can_be_led,
+        epochs.leader_is_live,
+        epochs.dead_replica_leaves_the_isr,
+        epochs.follower_knows_what_is_committed,
+    ),
+    bounds={"offsets": 2, "elections": 2, "crashes": 0, "tail_losses": 1},
+    variants={release: versions.VARIANTS[release] for release in ("2.8.2", "3.9.0")},
+    source="ReplicaStateMachine.doRemoveReplicasFromIsr, LogLoader.recoverLog; KAFKA-15332 (KIP-966, for KRaft)",
+)
 LED_WITHOUT_CRASHES = tuple(
     prop
     for prop in LEADER_EPOCHS.properties
@@ -1841,6 +1870,7 @@ SCENARIOS = (
     LEADER_EPOCHS_DELETED_RECORDS,
     LEADER_EPOCHS_END_LOOKUPS,
     LEADER_EPOCHS_LOST_TAIL,
+    LEADER_EPOCHS_LAST_MEMBER,
     LEADER_EPOCHS_ZOMBIE_FOLLOWER,
     LEADER_EPOCHS_MOVED_LOG,
     FUTURE_TIMESTAMPS,

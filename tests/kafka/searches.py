@@ -205,6 +205,7 @@ SEARCHES = (
     "leader-epochs-deleted-records --variant 3.9.0 --keep-going",
     "leader-epochs-end-lookups --variant 3.9.0 --keep-going",
     "leader-epochs-lost-tail --variant 0.10.0 --keep-going",
+    "leader-epochs-last-member --variant 3.9.0 --keep-going",
     "leader-epochs-moved-log --variant 3.9.0 --keep-going",
     "leader-epochs-zombie-follower --variant 2.1.0 --keep-going",
     "isr-changes --variant 3.9.0 --keep-going",

@@ -2163,6 +2163,12 @@ NEVER_FIXED = (
         exit_at_a_shorter_leader(0) restart(0) truncate_follower(0)
         """,
     ),
+    Broken(
+        "committed_record_is_kept(0)",
+        "leader-epochs-last-member",
+        "3.9.0",
+        "produce() fetch(1) fetch(1) lose_tail(0) restart(0) elect(0)",
+    ),
     Broken("follower_is_answered(0)", "leader-epochs-moved-log", "3.9.0", "elect(1) move_log(1)"),
     Broken(
         "young_record_is_kept(0)",
@@ -2294,6 +2300,7 @@ SEARCHED = (
     ("leader-epochs-deleted-records", "3.9.0"),
     ("leader-epochs-end-lookups", "3.9.0"),
     ("leader-epochs-lost-tail", "0.10.0"),
+    ("leader-epochs-last-member", "3.9.0"),
     ("leader-epochs-moved-log", "3.9.0"),
     ("leader-epochs-zombie-follower", "2.1.0"),
     ("isr-changes", "3.9.0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -13,9 +14,11 @@ from attrs import evolve
 from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.known_records import AFTER_LENGTH
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Match, matching
 from kwalk.clusters.metadata import Api
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS
 from kwalk.model.language import KwalkError
 
 HOUR = 3600.0
@@ -302,6 +305,38 @@ def _follower_is_refused_a_batch(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the follower joins the ISR" if joined else "the follower stays out of the ISR", seen, details)
 
 
+def _last_member_loses_its_tail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Write two records with two replicas in sync, crash both brokers, and take the second record from the last one."""
+    last, other, topic = 1, 2, this.topic
+    lab.move_controller(3)
+    _created(lab, topic, [last, other], {UNCLEAN_ELECTIONS: "false"})
+    answers = [produce(lab.brokers[last].port, topic, 0, value) for value in ("kept", "acknowledged")]
+    for number in (other, last):
+        lab.kill(number)
+        lab.expire_session(number)
+        leader = last if number == other else -1
+        wait_until(lambda leader=leader: _leads_alone(lab, topic, leader, last), 30)
+    directory = lab.brokers[last].directory(f"{topic}-0")
+    assert directory is not None
+    segment = directory / "00000000000000000000.log"
+    first = AFTER_LENGTH + int.from_bytes(segment.read_bytes()[8:AFTER_LENGTH], "big")
+    os.truncate(segment, first)
+    lab.start(last)
+    wait_until(lambda: lab.states(topic)[0]["leader"] == last, 30)
+    lab.start(other)
+    wait_until(lambda: lab.is_in_every_isr(other, topic), 30)
+    read = _consumed(lab, last, topic)
+    details: dict[str, Any] = {"acks=all": answers, "state": lab.states(topic)[0], "read": read}
+    this.keep_lines(rf"{topic}-0")
+    is_lost = all(answer["ok"] for answer in answers) and read.get("last") == "kept"
+    return RoundOutcome("the record is lost" if is_lost else "the record is there", is_lost, details)
+
+
+def _leads_alone(lab: Lab, topic: str, leader: int, member: int) -> bool:
+    state = lab.states(topic)[0]
+    return bool(state["leader"] == leader and state["isr"] == [member])
+
+
 def _start_offsets_are_not_written(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have many logs of a follower begin again while records are deleted; crash it when no offsets were written."""
     topic, many, follower, leader = this.topic, f"{this.topic}-many", 1, 2
@@ -450,6 +485,15 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.4.1", "3.9.0"),
         predicted=lambda _: True,
+    ),
+    Experiment(
+        name="last-member-loses-its-tail",
+        about="The last member of an ISR crashes with its machine, which loses the end of its log; then all start.",
+        expected="It leads again, and the others truncate the acknowledged record that it has lost.",
+        story="leader-epochs.md",
+        run=_last_member_loses_its_tail,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
     ),
     Experiment(
         name="starts-amid-a-truncation",
