@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
 import time
@@ -17,6 +18,7 @@ from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRoun
 from kwalk.clusters.lab.experiments.known_records import AFTER_LENGTH
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Match, matching
+from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.clusters.metadata import Api
 from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS
 from kwalk.model.language import KwalkError
@@ -25,6 +27,8 @@ HOUR = 3600.0
 YEAR = 8760 * HOUR
 PATIENCE = 8.0
 """Seconds in which a retention that is checked every half second deletes what it means to delete."""
+LAST, OTHER = 1, 2
+"""The brokers of a topic with two replicas: the one that leads to the last, and the other one."""
 HANDLED = 3.0
 """Seconds after which a broker has handled the notification of a changed configuration."""
 
@@ -305,27 +309,44 @@ def _follower_is_refused_a_batch(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome("the follower joins the ISR" if joined else "the follower stays out of the ISR", seen, details)
 
 
-def _last_member_loses_its_tail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Write two records with two replicas in sync, crash both brokers, and take the second record from the last one."""
-    last, other, topic = 1, 2, this.topic
+def _cut_the_last_member(lab: Lab, topic: str) -> list[Probe]:
+    """Write two records with both replicas in sync, crash both brokers, and take the second record from the last."""
     lab.move_controller(3)
-    _created(lab, topic, [last, other], {UNCLEAN_ELECTIONS: "false"})
-    answers = [produce(lab.brokers[last].port, topic, 0, value) for value in ("kept", "acknowledged")]
-    for number in (other, last):
+    _created(lab, topic, [LAST, OTHER], {UNCLEAN_ELECTIONS: "false"})
+    answers = [produce(lab.brokers[LAST].port, topic, 0, value) for value in ("kept", "acknowledged")]
+    for number, leader in ((OTHER, LAST), (LAST, -1)):
         lab.kill(number)
         lab.expire_session(number)
-        leader = last if number == other else -1
-        wait_until(lambda leader=leader: _leads_alone(lab, topic, leader, last), 30)
-    directory = lab.brokers[last].directory(f"{topic}-0")
+        wait_until(lambda leader=leader: _leads_alone(lab, topic, leader, LAST), 30)
+    directory = lab.brokers[LAST].directory(f"{topic}-0")
     assert directory is not None
     segment = directory / "00000000000000000000.log"
-    first = AFTER_LENGTH + int.from_bytes(segment.read_bytes()[8:AFTER_LENGTH], "big")
-    os.truncate(segment, first)
-    lab.start(last)
-    wait_until(lambda: lab.states(topic)[0]["leader"] == last, 30)
-    lab.start(other)
-    wait_until(lambda: lab.is_in_every_isr(other, topic), 30)
-    read = _consumed(lab, last, topic)
+    os.truncate(segment, AFTER_LENGTH + int.from_bytes(segment.read_bytes()[8:AFTER_LENGTH], "big"))
+    return answers
+
+
+def _last_member_loses_its_tail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start the last member, which has lost a record, and then the other replica."""
+    return _started(lab, this, _cut_the_last_member(lab, this.topic), LAST, OTHER)
+
+
+def _longest_log_leads(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Write the other replica into the state as the ISR, start it, and then the one that has lost a record."""
+    answers, path = _cut_the_last_member(lab, this.topic), f"/brokers/topics/{this.topic}/partitions/0/state"
+    lab.zk.do(set_data(path, json.dumps({**lab.states(this.topic)[0], "isr": [OTHER]}).encode()))
+    lab.delete_controller()
+    wait_until(lambda: lab.controller() is not None, 20)
+    outcome = _started(lab, this, answers, OTHER, LAST)
+    return evolve(outcome, seen=outcome.details["read"].get("last") == "acknowledged")
+
+
+def _started(lab: Lab, this: ExperimentRound, answers: list[Probe], first: int, second: int) -> RoundOutcome:
+    topic = this.topic
+    lab.start(first)
+    wait_until(lambda: lab.states(topic)[0]["leader"] == first, 30)
+    lab.start(second)
+    wait_until(lambda: lab.is_in_every_isr(second, topic), 30)
+    read = _consumed(lab, first, topic)
     details: dict[str, Any] = {"acks=all": answers, "state": lab.states(topic)[0], "read": read}
     this.keep_lines(rf"{topic}-0")
     is_lost = all(answer["ok"] for answer in answers) and read.get("last") == "kept"
@@ -492,6 +513,15 @@ EXPERIMENTS = (
         expected="It leads again, and the others truncate the acknowledged record that it has lost.",
         story="leader-epochs.md",
         run=_last_member_loses_its_tail,
+        options=LabOptions(proxied=True),
+        is_ordered=True,
+    ),
+    Experiment(
+        name="longest-log-leads",
+        about="The same; the state gets another ISR, the replica with the longest log, which is started first.",
+        expected="It leads, and nothing is lost.",
+        story="leader-epochs.md",
+        run=_longest_log_leads,
         options=LabOptions(proxied=True),
         is_ordered=True,
     ),
