@@ -23,11 +23,11 @@ def given_id_is_not_generated(before: BrokerIds, after: BrokerIds, broker: Start
 
 
 @when_quiescent(
-    symptom="a migration to KRaft does not begin",
+    symptom="a broker does not start, and a migration to KRaft does not begin",
     log="controller.log of KRaft: Still waiting for ZK brokers … found in metadata to register with KRaft.",
 )
 def broker_registers_under_its_id(brokers: BrokerIds, broker: StartedBroker) -> bool:
-    """A broker that runs registers with KRaft's controller under the id that ZooKeeper has."""
+    """A broker that is to migrate registers with KRaft's controller under the id that ZooKeeper has."""
     premise(brokers.ids[broker] is not None)
     return brokers.at_kraft[broker] == brokers.ids[broker]
 
@@ -53,8 +53,8 @@ def generated_ids_follow_each_other(before: BrokerIds, after: BrokerIds, broker:
 @step(symptom="a broker registers twice", log="none")
 def registration_is_of_a_running_broker(before: BrokerIds, after: BrokerIds, broker: StartedBroker) -> bool:
     """A broker registers once, and keeps its id; it has not been refused."""
-    premise(before.at_kraft[broker] != after.at_kraft[broker] or before.is_unknown[broker] != after.is_unknown[broker])
-    is_first = before.at_kraft[broker] is None and not before.is_unknown[broker]
+    premise(before.at_kraft[broker] != after.at_kraft[broker] or before.has_ended[broker] != after.has_ended[broker])
+    is_first = before.at_kraft[broker] is None and not before.has_ended[broker]
     return is_first and before.ids[broker] is not None and before.ids[broker] == after.ids[broker]
 
 

@@ -994,7 +994,12 @@ RARE_STEP_TRIALS = (
     Trial("consumer-group-first-of-a-cluster", variant=LATEST, about="The first consumer of a cluster."),
     Trial("consumer-group-and-its-clients", variant=LATEST, about="A group is described."),
     Trial("generated-broker-ids", variant=LATEST, about="Ids of brokers are generated, or given."),
-    Trial("generated-ids-in-a-migration", variant=LATEST, about="The same, in a migration."),
+    Trial(
+        "generated-ids-in-a-migration",
+        variant=LATEST,
+        flags={"generated_ids_migrate": True},
+        about="The same, in a migration.",
+    ),
     Trial("full-requests-of-kraft", variant=LATEST, about="Full requests of KRaft's controller."),
     Trial("kraft-topic-created-again", variant=LATEST, about="A topic is created again while its broker is down."),
     Trial("kraft-topic-created-again", variant="3.6.0", about="The same, where strays go last."),

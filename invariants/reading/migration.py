@@ -643,8 +643,9 @@ class _Forecast:
         generated = [broker for broker in capture.registered if broker > MOST_CONFIGURED]
         if generated:
             places.append(
-                f"broker.id is set on {brokers(generated)}, and reserved.broker.max.id is not below it: an id above "
-                f"{MOST_CONFIGURED} looks generated, which from 3.9 on is refused, and KRaft mode does not have"
+                f"broker.id is set on {brokers(generated)}, and reserved.broker.max.id is not below it, or "
+                f"broker.id.generation.enable is false: an id above {MOST_CONFIGURED} looks generated, with which a "
+                "broker ends as it starts with the migration enabled (seen on 3.4.1 to 3.9.2)"
             )
         yield Consequence(
             "settings-are-not-shown",

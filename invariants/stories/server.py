@@ -686,8 +686,8 @@ GENERATED_IDS_IN_A_MIGRATION = GENERATED_IDS.varied(
         ids.registration_is_of_a_running_broker,
         *GENERATED_IDS.properties,
     ),
-    variants={release: versions.VARIANTS[release] for release in ("3.9.0", "3.7.0")},
-    source="KafkaServer.startup; KAFKA-17077",
+    variants={release: versions.VARIANTS[release] for release in ("3.9.0",)},
+    source="KafkaServer.startup, KafkaConfig.validateValues; KAFKA-17077, KAFKA-17543",
 )
 
 SCENARIOS = (

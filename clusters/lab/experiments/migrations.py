@@ -10,6 +10,7 @@ What was deleted stays on the disks for ten minutes, so that its records can be 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -349,6 +350,27 @@ def _rolled_back(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return result(m, _leads_though_dead, observed, **{"way out": way_out})
 
 
+def _with_a_generated_id(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Migrate a broker whose id ZooKeeper has generated; then give it that id in its configuration."""
+    m = Migration(lab, this)
+    m.create(m.topic, {0: [1]})
+    m.before()
+    failure = ""
+    try:
+        m.begin()
+    except KwalkError as error:
+        failure = str(error)
+    text = text_from(lab.brokers[1].log("server"), 0)
+    reasons = [line for line in text.splitlines() if re.search("Invalid negative nodeId|generation is incompat", line)]
+    lab.options = evolve(lab.options, settings={**KEPT, "broker.id": 1, "broker.id.generation.enable": "false"})
+    lab.start(1)
+    migrates = m.is_in_dual_write()
+    m.look("end")
+    outcome = "the broker does not start" if failure and reasons else "the broker starts"
+    details = {"reasons": reasons[:1], "dual write, with the id given": migrates}
+    return RoundOutcome(outcome, bool(failure and reasons), details)
+
+
 def _with_users(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Migrate a cluster that has a SCRAM credential, a quota of a user and an ACL; look for them in KRaft's log."""
     m = Migration(lab, this)
@@ -494,6 +516,8 @@ def _renames(observed: Mapping[str, Any]) -> bool:
 # Experiments.
 
 KEPT: Mapping[str, Any] = {"log.segment.delete.delay.ms": 600_000}
+GENERATED = {"broker.id": -1, "reserved.broker.max.id": 0}
+"""The first id that ZooKeeper generates is then 1."""
 TWO_BROKERS = LabOptions(brokers=2, settings=KEPT)
 THREE_BROKERS = evolve(TWO_BROKERS, brokers=3)
 SLOW = evolve(THREE_BROKERS, settings={**KEPT, "replica.fetch.max.bytes": 100, "replica.fetch.response.max.bytes": 100})
@@ -515,6 +539,14 @@ def since(*release: int) -> Callable[[str], bool]:
 
 
 EXPERIMENTS = (
+    migration_experiment(
+        "generated-id",
+        "A cluster of one broker, whose id ZooKeeper has generated, migrates to one KRaft controller.",
+        "The broker does not start, until it is given that id in its configuration.",
+        _with_a_generated_id,
+        options=LabOptions(brokers=1, settings={**KEPT, **GENERATED}),
+        releases=("3.4.1", "3.6.2", "3.7.2", "3.8.1", "3.9.0", "3.9.2"),
+    ),
     migration_experiment(
         "healthy",
         "A healthy cluster of three brokers migrates to one KRaft controller, and is finalized.",

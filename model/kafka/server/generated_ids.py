@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from kwalk.model.kafka.server.versions import NODE_ID_FOLLOWS, SEQUENCES_BEGIN_AT_ONE
+from kwalk.model.kafka.server.versions import GENERATED_IDS_MIGRATE, SEQUENCES_BEGIN_AT_ONE
 from kwalk.model.language import Actor, Array, Bound, Domain, action, array, flag, number, optional, require, state
 
 RESERVED_ID = Bound("reserved_id", "reserved.broker.max.id")
@@ -34,14 +34,14 @@ class BrokerIds:
         is_generated: whether the id of a broker is one that ZooKeeper has generated.
         is_refused: whether a broker has not started, as its id is that of another one.
         at_kraft: the id under which a broker has registered with KRaft's controller, to migrate.
-        is_unknown: whether a broker has registered there without an id (-1).
+        has_ended: whether a broker has ended as it was to migrate.
     """
 
     ids: Array[int | None] = array(STARTED, optional(IDS))
     is_generated: Array[bool] = array(STARTED, flag())
     is_refused: Array[bool] = array(STARTED, flag())
     at_kraft: Array[int | None] = array(STARTED, optional(IDS))
-    is_unknown: Array[bool] = array(STARTED, flag())
+    has_ended: Array[bool] = array(STARTED, flag())
     generated: int = number(0, GENERATED)
 
 
@@ -80,13 +80,17 @@ def start_with_id(brokers: BrokerIds, broker: StartedBroker, broker_id: Operator
 
 @action(
     by=BROKER,
-    description="registers with KRaft's controller, to migrate",
-    source="KafkaServer.startup: BrokerLifecycleManager, with config.nodeId",
+    description="is restarted to migrate, and registers with KRaft's controller",
+    source="KafkaConfig.validateValues; KafkaServer.startup: BrokerLifecycleManager, with config.nodeId",
 )
 def register_with_kraft(brokers: BrokerIds, broker: StartedBroker) -> None:
-    """It registers with node.id, which follows broker.id; in 3.4 to 3.8 not one that was generated."""
-    require(brokers.ids[broker] is not None and brokers.at_kraft[broker] is None and not brokers.is_unknown[broker])
-    if brokers.is_generated[broker] and not NODE_ID_FOLLOWS:
-        brokers.is_unknown[broker] = True
+    """It registers with node.id, which is the broker.id of its configuration; one whose id was generated has none.
+
+    It ends: in 3.4 to 3.8 as node.id is -1, since 3.9 as its configuration is refused. So KAFKA-17077 (3.9.0), by which
+    node.id follows a generated id, changes nothing in a migration.
+    """
+    require(brokers.ids[broker] is not None and brokers.at_kraft[broker] is None and not brokers.has_ended[broker])
+    if brokers.is_generated[broker] and not GENERATED_IDS_MIGRATE:
+        brokers.has_ended[broker] = True
     else:
         brokers.at_kraft[broker] = brokers.ids[broker]

@@ -515,13 +515,13 @@ SEQUENCES_BEGIN_AT_ONE = version_flag(
     source="KAFKA-3525 (0.10.1.0): ZkUtils.getSequenceId",
     trials=(Trial("generated-broker-ids", ("given_id_is_not_generated",), variant="0.10.0"),),
 )
-NODE_ID_FOLLOWS = version_flag(
-    "node_id_follows",
-    "KAFKA-17077 (3.9.0): a broker registers with KRaft's controller under its generated id; before, without one (-1)",
-    {"3.9.0": True},
+GENERATED_IDS_MIGRATE = candidate(
+    "generated_ids_migrate",
+    "a broker whose id ZooKeeper has generated registers with KRaft's controller under it, as by KAFKA-17077 (3.9.0); "
+    "in all releases it ends as it starts to migrate, since 3.9 as KafkaConfig refuses it (KAFKA-17543)",
     closes="a cluster whose ids are generated migrates to KRaft",
-    source="KAFKA-17077 (3.9.0): KafkaServer.startup",
-    trials=(Trial("generated-ids-in-a-migration", ("broker_registers_under_its_id",), variant="3.7.0"),),
+    source="no release; KafkaConfig.validateValues, KafkaServer.startup",
+    trials=(Trial("generated-ids-in-a-migration", ("broker_registers_under_its_id",), variant="3.9.0"),),
 )
 # What brokers answer.
 
