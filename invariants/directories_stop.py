@@ -17,8 +17,9 @@ def closed_directory_is_clean(stop: StoppingDirectories, directory: StoppedDirec
 
 
 @when_quiescent(
-    symptom="appends to a partition fail after a restart, as its time index ends with zeros: the disk was full before",
-    log="Attempt to append a timestamp (…) to slot … no larger than the last timestamp appended (…) to …",
+    symptom="records vanish before their retention time is over, as their time index ends with zeros: the disk was "
+    "full as their broker stopped",
+    log="Deleting segment … due to retention time …ms breach (3.9: due to log retention time …ms breach)",
 )
 def untrimmed_index_is_recovered(stop: StoppingDirectories, directory: StoppedDirectory) -> bool:
     """A directory with an index that has kept its room is not clean: the next start recovers its logs."""

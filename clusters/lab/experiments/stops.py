@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import time
+from functools import partial
 from typing import Any
 
 from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, new_producer_id, produce
@@ -18,6 +19,8 @@ from kwalk.model.language import KwalkError
 
 PATIENCE = 60.0
 """Seconds for a broker without replicas to end."""
+RETENTION = 60.0
+"""Seconds in which retention deletes what it takes for old: its task begins 30 s after the start."""
 FIRST_DELETION = 35.0
 """Seconds after which the task that deletes logs has begun: it does 30 s after the start."""
 STOPPING = re.compile(r'^"kafka-shutdown-hook"(?:.+\n)+', re.MULTILINE)
@@ -52,6 +55,33 @@ def _stop_without_a_delete_delay(lab: Lab, this: ExperimentRound) -> RoundOutcom
     this.keep_lines("[Ss]hut", ["server"])
     details["last lines"] = [str(line) for line in this.lines("server", "shut")][-2:]
     return RoundOutcome("the broker ends" if ended else "the broker does not end", not ended, details)
+
+
+def _time_index_is_not_trimmed(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Put a directory where a time index is while its broker stops, so that it keeps its room; start, and write."""
+    broker, topic = lab.brokers[1], this.topic
+    answer = lab.admin().create_topic(topic, {0: [1]}, {"index.interval.bytes": "0"})
+    if not (answer.ok and lab.wait_for_leaders(topic)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+    written = [produce(broker.port, topic, 0, f"young:{number}") for number in range(3)]
+    directory = broker.directory(f"{topic}-0")
+    assert directory is not None
+    index, aside = directory / f"{0:020}.timeindex", lab.folder / "aside"
+    index.rename(aside)
+    index.mkdir()
+    lab.stop(1)
+    index.rmdir()
+    aside.rename(index)
+    is_clean = (broker.data / ".kafka_cleanshutdown").exists()
+    lab.start(1)
+    wait_until(lambda: lab.wait_for_leaders(topic) and lab.are_informed(topic), 20)
+    written.append(produce(broker.port, topic, 0, "later"))
+    read = partial(consume, broker.port, topic, 0, topic_id=lab.id_to_fetch(topic), seconds=1)
+    is_gone = wait_until(lambda: read()["error"] == "OFFSET_OUT_OF_RANGE", RETENTION, every=1)
+    this.keep_lines("retention|ailed to close|Is a directory|Rolled", ["server"])
+    details = {"produced": written, "the stop is clean": is_clean, "read": read()}
+    outcome = "young records are deleted" if is_gone else "the records are there"
+    return RoundOutcome(outcome, is_gone and is_clean and all(one["ok"] for one in written), details)
 
 
 def _stop_without_zookeeper(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -189,6 +219,14 @@ EXPERIMENTS = (
         options=LabOptions(brokers=1, settings={"log.segment.delete.delay.ms": 0}),
         releases=("2.8.2", "3.7.2", "3.8.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.7.2"),
+    ),
+    Experiment(
+        name="time-index-that-is-not-trimmed",
+        about="A time index cannot be closed as its broker stops in order; the broker starts again, and gets a record.",
+        expected="The stop is taken for clean; retention (7 days) then deletes the records of before, seconds old.",
+        story="log-recovery.md",
+        run=_time_index_is_not_trimmed,
+        options=LabOptions(brokers=1, settings={"log.retention.check.interval.ms": 500}),
     ),
     Experiment(
         name="stop-without-zookeeper",
