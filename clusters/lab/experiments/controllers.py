@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
+from functools import partial
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions, text_from
 from kwalk.clusters.lab.experiments.deletions import writes_of_creation
@@ -258,7 +259,7 @@ def _last_member_of_an_isr(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     lab.wait_for_leaders(topic)
     for number, leader in ((lagging, last), (last, -1)):
         lab.kill(number)
-        wait_until(lambda leader=leader: lab.states(topic)[0]["leader"] == leader, 40)
+        wait_until(partial(_is_led_by, lab, topic, leader), 40)
     without = lab.states(topic)[0]
     _allow_unclean_elections(lab, topic, allowed=False)
     lab.start(last)
@@ -274,6 +275,10 @@ def _last_member_of_an_isr(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     details["leader, once allowed again"] = lab.states(topic)[0]["leader"]
     outcome = "the last member leads" if is_led else "the partition has no leader"
     return RoundOutcome(outcome, not is_led, details)
+
+
+def _is_led_by(lab: Lab, topic: str, leader: int) -> bool:
+    return bool(lab.states(topic)[0]["leader"] == leader)
 
 
 def _allow_unclean_elections(lab: Lab, topic: str, *, allowed: bool) -> None:

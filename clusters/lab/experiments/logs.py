@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from attrs import evolve
@@ -317,7 +318,7 @@ def _cut_the_last_member(lab: Lab, topic: str) -> list[Probe]:
     for number, leader in ((OTHER, LAST), (LAST, -1)):
         lab.kill(number)
         lab.expire_session(number)
-        wait_until(lambda leader=leader: _leads_alone(lab, topic, leader, LAST), 30)
+        wait_until(partial(_leads_alone, lab, topic, leader, LAST), 30)
     directory = lab.brokers[LAST].directory(f"{topic}-0")
     assert directory is not None
     segment = directory / "00000000000000000000.log"
