@@ -19,6 +19,8 @@ from kwalk.invariants.reading.finding_kinds import (
     DELETION_NOT_BEGUN,
     DELETION_PENDING,
     DELETION_WAITS,
+    DOWN_WITH_ANOTHER_ID,
+    DOWN_WITH_ANOTHER_LOG,
     FAILOVER_FAILS,
     FOREIGN_ISR,
     ID_NOT_READ,
@@ -631,7 +633,8 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
             procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
             premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            yield evolve(_losing(left, parts, saved), premise=premise, instead_of=given_up)
+            left = _without_logs(_losing(left, parts, saved), parts, begin, given_up)
+            yield evolve(left, premise=premise, instead_of=given_up)
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
@@ -774,6 +777,10 @@ def _unreadable(repairs: Iterable[str]) -> str:
 
 GONE: Mapping[str, Callable[[Iterable[str]], str]] = {START_BROKER: _gone, REPAIR_DISK: _unreadable}
 """The condition under which steps, by the beginning of their names, cannot be done."""
+OF_DOWN_LOGS = (DOWN_WITH_ANOTHER_ID.name, DOWN_WITH_ANOTHER_LOG.name)
+"""The kinds of damage of brokers that are down, and may not start with the log that they have."""
+FITS = topic_ids.down_replica_fits.name
+"""The claim that a broker which is down may start with the log that it has."""
 EMPTY: Mapping[str, str] = {START_BROKER: START_EMPTY, REPAIR_DISK: REPLACE_DISK}
 """How the names of the steps begin that put an empty disk in the place of what is gone."""
 
@@ -785,7 +792,28 @@ def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iter
     """
     for begin, given_up in _given_up(first):
         left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
+        left = _without_logs(left, parts, begin, given_up)
         yield evolve(left, premise=_joined(common, _premise(parts), GONE[begin](given_up)), instead_of=given_up)
+
+
+def _without_logs(problem: Problem, parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> Problem:
+    """Return a problem in which the logs of brokers that are gone for good need not be the topic's.
+
+    No process takes them up any more; an inspection finds them still, as it does not know that they are gone.
+    """
+    gone = [int(name.removeprefix(begin)) for name in given_up] if begin == START_BROKER else []
+    numbers = {part.name: {part.number(b) for b in gone} for part in parts}
+    worlds = tuple(
+        evolve(one, claims=tuple(c for c in one.claims if c.declaration.name != FITS or c.args[0] not in own))
+        for one in problem.worlds
+        for own in (numbers[one.name],)
+    )
+    left = [
+        kind.name
+        for kind, places in problem.inspection.by_kind().items()
+        if kind.name in OF_DOWN_LOGS and any(int(one.fields["brokers"]) in gone for one in places)
+    ]
+    return evolve(problem, worlds=worlds, uncovered=(*problem.uncovered, *left))
 
 
 def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:

@@ -982,7 +982,8 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
     """
     same = same_disks(capture, topic, partition)
     if same:
-        left = lineages.without(same.values())
+        owners = {old: broker for broker, old in same.items()}
+        left = evolve(lineages.without(owners), isr=tuple(owners.get(b, b) for b in lineages.isr))
         own = tuple({group for broker in same if (group := left.group_of(broker)) is not None})
         which = listed([f"broker {broker} is that of broker {old}" for broker, old in same.items()])
         first = _choice(left, topic, partition, own[:1], f"if the disk of {which}, which has got another id")
