@@ -405,7 +405,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     )
     alternatives = (
         *_later(first, acting),
-        *_for_good(first, parts, common),
+        *_for_good(capture, first, parts, common),
         *_other_choices(capture, first, groups, left, common),
         *_with_losses(capture, first, parts, common),
     )
@@ -523,26 +523,36 @@ def _taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
     return frozenset(broker for part in parts for broker in part.choice.without)
 
 
-def _of_unseen(capture: Capture, parts: Sequence[ClusterPart]) -> str:
-    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics."""
+def _of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[int] = ()) -> str:
+    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics.
+
+    Nothing is to be so on the disks of brokers that are gone for good.
+    """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
-    return _joined(_of_unseen_disks(capture, parts), others)
+    return _joined(_of_unseen_disks(capture, parts, gone), others)
 
 
-def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart]) -> str:
-    """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks."""
-    found, known_parts = set[int](), tuple(parts)
+def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks.
+
+    While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
+    lack some.
+    """
+    found, rivals, known_parts = set[int](), set[int](), tuple(parts)
     others = _taken_for_others(known_parts)
     for part in known_parts:
-        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-        members = [b for b, one in known if (one.replica or one.in_isr) and not one.offline]
+        known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+        members = [b for b, one in known.items() if (one.replica or one.in_isr) and not one.offline]
         name, number = part.topic.name, part.partitions[0]
-        found.update(b for b in members if b not in others and not capture.shows(b, name, number))
-    unseen = sorted(found)
-    if not unseen:
+        unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
+        isr = {b for b in members if known[b].in_isr} - {*gone}
+        found |= unseen
+        rivals |= unseen & isr if isr - unseen and not any(known[b].alive for b in isr) else set()
+    if not found:
         return ""
     what = "have the logs that ZooKeeper assigns to them"
-    return f"if the log directories of {brokers(unseen)}, which the snapshot lacks, {what}"
+    ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
+    return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"
 
 
 def _other_choices(
@@ -632,9 +642,10 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
             harmful = worse | _outdone(capture, [part for part in parts if part.name not in saved], gone)
             procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
-            premise = _joined(common, _premise(parts), f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            left = _without_logs(_losing(left, parts, saved), parts, begin, given_up)
-            yield evolve(left, premise=premise, instead_of=given_up)
+            left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
+            unseen = _of_unseen(capture, parts, missed)
+            premise = _joined(common, _premise(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
+            yield evolve(_without_logs(left, parts, missed), premise=premise, instead_of=given_up)
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
@@ -785,23 +796,28 @@ EMPTY: Mapping[str, str] = {START_BROKER: START_EMPTY, REPAIR_DISK: REPLACE_DISK
 """How the names of the steps begin that put an empty disk in the place of what is gone."""
 
 
-def _for_good(first: Problem, parts: Iterable[ClusterPart], common: str) -> Iterator[Problem]:
+def _for_good(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
     """Yield the problem without a broker that starts again, or a disk that is repaired, as it is gone for good.
 
     Of several, one may be gone and the others not: the operator who misses one needs no empty brokers for the others.
     """
     for begin, given_up in _given_up(first):
         left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
-        left = _without_logs(left, parts, begin, given_up)
-        yield evolve(left, premise=_joined(common, _premise(parts), GONE[begin](given_up)), instead_of=given_up)
+        gone = _gone_brokers(begin, given_up)
+        premise = _joined(common, _premise(parts), _of_unseen(capture, parts, gone), GONE[begin](given_up))
+        yield evolve(_without_logs(left, parts, gone), premise=premise, instead_of=given_up)
 
 
-def _without_logs(problem: Problem, parts: Iterable[ClusterPart], begin: str, given_up: Iterable[str]) -> Problem:
+def _gone_brokers(begin: str, given_up: Iterable[str]) -> list[int]:
+    """Return the brokers that are gone for good if steps cannot be done: of failed disks, none."""
+    return [int(name.removeprefix(begin)) for name in given_up] if begin == START_BROKER else []
+
+
+def _without_logs(problem: Problem, parts: Iterable[ClusterPart], gone: Collection[int]) -> Problem:
     """Return a problem in which the logs of brokers that are gone for good need not be the topic's.
 
     No process takes them up any more; an inspection finds them still, as it does not know that they are gone.
     """
-    gone = [int(name.removeprefix(begin)) for name in given_up] if begin == START_BROKER else []
     numbers = {part.name: {part.number(b) for b in gone} for part in parts}
     worlds = tuple(
         evolve(one, claims=tuple(c for c in one.claims if c.declaration.name != FITS or c.args[0] not in own))

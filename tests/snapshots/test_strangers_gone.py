@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from typing import Any
 
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
@@ -49,3 +50,36 @@ def test_a_disk_under_a_new_id_has_what_the_isr_had() -> None:
     (moves,) = procedure(given, "set-broker-id 4 1").moves
     belief = reduce(settling.moved, moves, settling.first(0))
     assert not any(settling.violated(vector) for vector, _ in belief.states)
+
+
+def unread() -> dict[str, Any]:
+    """The power of all was lost, broker 1 has lost its end, and nobody has read the disk of broker 3."""
+    snapshot = alone("3.9.0")
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = {**log(IDS["orders"]), "high_watermark": 90}
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    down(snapshot, 1, 2, 3)
+    return snapshot
+
+
+def test_what_a_disk_has_that_was_not_read_is_a_condition_though_another_broker_is_gone() -> None:
+    """Its log may lack records, or have some that the ISR members which were read have lost."""
+    first = problem(unread())
+    condition = (
+        "if the log directories of broker 3, which the snapshot lacks, have the logs that ZooKeeper assigns to them; "
+        "of broker 3 they end where the longest of other ISR members do"
+    )
+    assert first.premise == condition
+    gone = {one.instead_of: one.premise for one in first.alternatives if not one.is_last_resort}
+    assert gone[frozenset({"start-broker 2"})] == f"{condition}, and if broker 2 is gone for good"
+    assert gone[frozenset({"start-broker 3"})] == "if broker 3 is gone for good"
+    lossy = [one.premise for one in first.alternatives if one.instead_of == {"start-broker 1"} and one.is_last_resort]
+    assert lossy == [f"{condition}, and if broker 1 is gone for good, and acknowledged records may be lost"]
+
+
+def test_the_end_of_a_log_that_was_not_read_does_not_matter_while_a_leader_lives() -> None:
+    snapshot = unread()
+    snapshot["broker_ids"], snapshot["controller"] = [1, 2], 1
+    for number in "12":
+        snapshot["brokers"][number]["alive"] = True
+    snapshot["topics"]["orders"]["znode"].pop("topic_id")
+    assert problem(snapshot).premise.endswith("have the logs that ZooKeeper assigns to them")
