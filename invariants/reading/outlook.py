@@ -632,7 +632,7 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         worse = _outdone(capture, parts)
         kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
-        left_to_start = {one.name for one in (kept if len(parts) > 1 else first.procedures)}
+        left_to_start = {one.name for one in kept}
         out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - left_to_start
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         yield evolve(left, premise=_joined(first.premise, premise))

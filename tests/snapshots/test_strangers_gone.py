@@ -7,7 +7,7 @@ from typing import Any
 
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, problem
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down
@@ -83,3 +83,14 @@ def test_the_end_of_a_log_that_was_not_read_does_not_matter_while_a_leader_lives
         snapshot["brokers"][number]["alive"] = True
     snapshot["topics"]["orders"]["znode"].pop("topic_id")
     assert problem(snapshot).premise.endswith("have the logs that ZooKeeper assigns to them")
+
+
+def test_what_a_member_of_the_isr_can_bring_back_is_given_up_only_if_it_is_gone() -> None:
+    """Its start is no step of a plan that gives records up: as long as it can start, nothing is to be given up."""
+    snapshot = alone("3.4.1")
+    down(snapshot, 2)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=7)
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort)
+    assert "start-broker 2" not in names(lossy) and "elect-unclean orders" in names(lossy)
+    assert lossy.premise == "if broker 2 is gone for good, and acknowledged records may be lost"
