@@ -12,7 +12,7 @@ from statistics import mode
 from attrs import evolve, frozen
 
 from kwalk.invariants import partitions, records, topic_ids
-from kwalk.invariants.reading.carried_out_plans import carried_out
+from kwalk.invariants.reading.carried_out_plans import MOVE, carried_out
 from kwalk.invariants.reading.finding_kinds import (
     CONTROLLER_EPOCH_BEHIND,
     CONTROLLER_IS_SILENT,
@@ -162,7 +162,7 @@ PHRASES = {
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
-WITH_OWN_DISK = (START_IN_TURN, WITHOUT_FILES, "move-directories", "put-back ", ELECT_AFTER)
+WITH_OWN_DISK = (START_IN_TURN, WITHOUT_FILES, MOVE, "put-back ", ELECT_AFTER)
 """How the names of steps begin that start brokers with their own disks, beside those that start one as it was."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
@@ -631,21 +631,22 @@ def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart],
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         worse = _outdone(capture, parts)
         kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
+        out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - {one.name for one in kept}
+        kept = tuple(one for one in kept if not _starts_gone(one, out))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
-        left_to_start = {one.name for one in kept}
-        out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - left_to_start
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
-        yield evolve(left, premise=_joined(first.premise, premise))
+        yield evolve(_without_bare_starts(left, parts), premise=_joined(first.premise, premise))
         for begin, given_up in _given_up(first, saving):
             gone = {int(name.removeprefix(begin)) for name in given_up}
             saved = {part.name for part in parts if {*part.lineages.isr} - gone}
-            harmful = worse | _outdone(capture, [part for part in parts if part.name not in saved], gone)
+            harmful = _outdone(capture, parts, gone, saved)
             procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
             left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
             unseen = _of_unseen(capture, parts, missed)
             premise = _joined(common, _premise(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            yield evolve(_without_logs(left, parts, missed), premise=premise, instead_of=given_up)
+            left = _without_bare_starts(_without_logs(left, parts, missed), parts)
+            yield evolve(left, premise=premise, instead_of=given_up)
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
@@ -671,19 +672,23 @@ def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
     }
 
 
-def _outdone(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int] | None = None) -> set[str]:
+def _outdone(
+    capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int] = (), saved: Collection[str] | None = None
+) -> set[str]:
     """Return the steps that start a replica which must not lead in the place of an ISR: another one's log ends later.
 
     Args:
         capture: The capture.
         parts: The parts of which records may be lost.
-        gone: The brokers that are gone for good; those of the ISR, if None.
+        gone: The brokers that are gone for good.
+        saved: The names of the parts of which an ISR member is left; all, if None.
     """
     found = set[int]()
     for part in parts:
         known, number, isr = part.observed.situation.brokers, part.partitions[0], _isr(part.observed)
         if not any(one.in_isr and one.alive for one in known):
-            left = {*part.topic.partitions.get(number, ()), *isr} - {*(isr if gone is None else gone)}
+            left = {*part.topic.partitions.get(number, ()), *isr} - {*gone}
+            left -= {*isr} if saved is None or part.name in saved else set()
             logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
             found |= logs.keys() - {*latest_logs(logs, part.topic)}
     return {f"{START_BROKER}{b}" for b in found}
@@ -711,7 +716,7 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
         if not _named(problem, REPAIR_DISK):
             dropped |= {prop.name for prop in OF_DISKS}
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
-    leading = {f"{START_EMPTY}{b}" for observed in electable for b in _isr(observed)}
+    leading = {f"{START_EMPTY}{b}" for observed in electable for b in _isr(observed) or observed.brokers}
     bare = {str(b) for observed in electable for b in _bare_members(observed)}
     procedures = tuple(one for one in procedures if one.name not in leading and bare.isdisjoint(one.starts))
     waiting = [world for world in problem.worlds if leading and world.success]  # for the empty broker: let it wait
@@ -762,13 +767,39 @@ def _without_gone(problem: Problem, begin: str, given_up: Collection[str]) -> tu
         begin: How the names begin of the steps that bring a broker, or a disk, back.
         given_up: The names of those that cannot be done.
     """
-    gone = {name.removeprefix(START_BROKER) for name in given_up}
     kept = {name.replace(begin, EMPTY[begin]) for name in _named(problem, begin) - {*given_up}}
     return tuple(
-        one
-        for one in problem.procedures
-        if one.name not in {*given_up, *kept} and not (one.starts & gone and one.name.startswith(WITH_OWN_DISK))
+        one for one in problem.procedures if one.name not in {*given_up, *kept} and not _starts_gone(one, given_up)
     )
+
+
+def _starts_gone(one: Procedure, given_up: Iterable[str]) -> bool:
+    """Whether a step starts a broker that is gone for good with its own disk, beside its mere start."""
+    return one.name.startswith(WITH_OWN_DISK) and any(f"{START_BROKER}{b}" in given_up for b in one.starts)
+
+
+def _without_bare_starts(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
+    """Return a problem that gives records up without the steps that start a replica without its log, which might lead.
+
+    Another replica has a log, and no ISR member lives: an unclean election might take the empty one. Once another one
+    leads, it follows.
+    """
+    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
+    bare = dict[str, set[int]]()
+    for part in parts:
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        if _is_electable(part.observed, starting):
+            bare.setdefault(topic_label(part.topic.name), set()).update(
+                b for b, one in known if one.replica and not one.alive
+            )
+
+    def is_bare(one: Procedure) -> bool:
+        begin, *names = one.name.split()
+        return begin.startswith(MOVE) and any(int(b) in bare.get(name, ()) for b in one.starts for name in names)
+
+    procedures = tuple(one for one in problem.procedures if not is_bare(one))
+    left = {int(b) for one in problem.procedures if one not in procedures for b in one.starts}
+    return _without_logs(evolve(problem, procedures=procedures), parts, left)
 
 
 def _joined(*conditions: str) -> str:

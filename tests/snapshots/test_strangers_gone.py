@@ -94,3 +94,37 @@ def test_what_a_member_of_the_isr_can_bring_back_is_given_up_only_if_it_is_gone(
     lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort)
     assert "start-broker 2" not in names(lossy) and "elect-unclean orders" in names(lossy)
     assert lossy.premise == "if broker 2 is gone for good, and acknowledged records may be lost"
+
+
+def without_isr() -> dict[str, Any]:
+    """As before, and a hand has emptied the ISR; broker 2 has the newest log."""
+    snapshot = unread()
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    state(snapshot).update(leader=-1, isr=[], leader_epoch=8)
+    return snapshot
+
+
+def test_no_replica_starts_without_its_log_while_an_unclean_election_might_take_it() -> None:
+    lossy = [one for one in problem(without_isr()).alternatives if one.is_last_resort]
+    first, *others = [
+        one for one in lossy if one.premise.startswith("to keep the records that topic orders has on broker 1")
+    ]
+    assert "move-directories orders 3" in names(problem(without_isr()))
+    assert not any(name.startswith(("move-directories", "start-empty-broker")) for name in names(first))
+    assert "down_replica_fits" not in {c.declaration.name for c in first.worlds[0].claims if c.args[:1] == (2,)}
+    gone = next(one for one in others if one.instead_of == {"start-broker 2"})
+    assert "start-broker 1" in names(gone) and "start-empty-broker 2" not in names(gone)
+    assert "start-broker 1" not in names(first)
+
+
+def test_what_is_gone_for_good_starts_with_no_step() -> None:
+    """Of an ISR member that is down and has another id, neither with its files nor without them."""
+    snapshot = alone("2.8.2")
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, (*EPOCHS, (6, 80)))
+    down(snapshot, 3)
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=7)
+    lossy = next(one for one in problem(snapshot).alternatives if one.premise.endswith("records may be lost"))
+    assert "if broker 3 is gone for good" in lossy.premise and "restart-without-metadata-files orders 3" in names(
+        problem(snapshot)
+    )
+    assert not any("3" in one.starts for one in lossy.procedures)
