@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from attrs import evolve
 
 from kwalk.clusters.lab.brokers import AdminAnswer
 from kwalk.clusters.lab.cluster import LabBroker, failed_root
@@ -74,6 +75,9 @@ class FakeLab:
 def _no_rest(monkeypatch):
     monkeypatch.setattr(operator_steps, "rest", lambda lab: None)
     monkeypatch.setattr(operator_steps, "LONGEST_REST", 0.0)
+
+
+SCRIPT = "bin/kafka-server-{}.sh"
 
 
 def procedure(name, *commands):
@@ -200,6 +204,16 @@ def test_replicas_that_are_not_to_be_elected_are_stopped_meanwhile(tmp_path):
     lab = FakeLab(tmp_path)
     carry_out(lab, procedure("elect-unclean t 2", stop, tool, start))
     assert lab.done == [("stop", 2), ("elect", "t", 3), ("start", 2)]
+
+
+def test_a_replica_with_more_records_starts_before_it_is_elected(tmp_path):
+    tool = "bin/kafka-leader-election.sh --election-type UNCLEAN --topic t --partition 3"
+    commands = [f"{SCRIPT.format('start')}   # on broker 5", f"{SCRIPT.format('stop')}   # on broker 2", tool]
+    step = procedure("elect-unclean-after-start t 5 2", *commands, f"{SCRIPT.format('start')}   # on broker 2")
+    lab = FakeLab(tmp_path)
+    lab.brokers[5].process = None
+    carry_out(lab, evolve(step, starts=frozenset({"5"})))
+    assert lab.done == [("start", 5), ("stop", 2), ("elect", "t", 3), ("start", 2)]
 
 
 def test_a_reassignment_is_an_admin_request(tmp_path):

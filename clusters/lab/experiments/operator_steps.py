@@ -23,7 +23,7 @@ from kwalk.clusters.lab.cluster import Lab, LabBroker, failed_root
 from kwalk.clusters.lab.experiments.known_records import BACKUP
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.zookeeper import ZooKeeperError, create, delete, set_data
-from kwalk.model.kafka.snapshots.procedures import WITHOUT_FILES
+from kwalk.model.kafka.snapshots.procedures import ELECT, ELECT_AFTER, WITHOUT_FILES
 from kwalk.model.language import KwalkError
 from kwalk.model.language.recovery import Procedure
 
@@ -65,12 +65,13 @@ def carry_out(lab: Lab, procedure: Procedure) -> None:
         for number in bounced:
             _bounce(lab, number, words[0], [command for command in commands if command and command[0] in ("rm", "mv")])
     else:
-        stopped = [int(word) for word in words[2:] if words[0] == "elect-unclean"]
+        if words[0] in ("put-back", ELECT_AFTER.strip()):
+            _start_those_down(lab, procedure.commands)
+        is_election = words[0] in (ELECT.strip(), ELECT_AFTER.strip())
+        stopped = [int(word) for word in words[2:] if is_election and word not in procedure.starts]
         for number in stopped:
             lab.stop(number)
             rest(lab)
-        if words[0] == "put-back":
-            _start_those_down(lab, procedure.commands)
         _ask(lab, [command for command in commands if command and not command[0].startswith("bin/kafka-server-")])
         if stopped:
             lab.start(*stopped)
