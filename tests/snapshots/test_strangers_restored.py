@@ -239,3 +239,37 @@ def test_records_that_may_be_of_another_partition_are_not_put_into_an_empty_one(
     for broker in snapshot["brokers"].values():
         broker["dirs"]["orders-1"] = log(IDS["orders"], crc=9)
     assert copied not in ways_out(snapshot)["leader-lacks-records"]
+
+
+def retained(number: int, begin: int, size: int) -> dict[str, Any]:
+    """A log of which retention has left two segments; sizes of the last one differ where power was lost."""
+    kept = log(IDS["orders"], ((5, begin), (6, 1200)), crc=number)
+    kept["first_batch"] = {**kept["first_batch"], "base_offset": begin}
+    return kept | {"files": {f"{begin:020}.log": 5000, f"{1200:020}.log": size}, "high_watermark": 1250}
+
+
+def retained_differently(*isr: int) -> dict[str, Any]:
+    """Broker 1, the leader, has lost its end; retention has deleted less on broker 2 than on it."""
+    snapshot = alone("3.6.2")
+    for number, begin, size in ((1, 1000, 9000), (2, 900, 9100), (3, 900, 9000)):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = retained(number, begin, size)
+    down(snapshot, *isr)
+    state(snapshot).update(leader=-1 if isr == (1,) else 1, isr=list(isr), leader_epoch=7)
+    return snapshot
+
+
+def test_the_ends_of_logs_are_compared_though_retention_has_deleted_more_of_one() -> None:
+    """Segments that begin at one offset have the same bytes, as followers append the leader's batches."""
+    assert ways_out(retained_differently(1, 2, 3))["no-live-isr"].startswith(
+        "start broker 2 before broker 1, whose log"
+    )
+    assert ways_out(retained_differently(1))["no-live-isr"].startswith("do not start broker 1")
+
+
+def test_the_ends_of_logs_are_not_compared_if_nothing_shows_that_they_are_copies() -> None:
+    without_ids, shorter = retained_differently(1), retained_differently(1)
+    for number in "123":
+        without_ids["brokers"][number]["dirs"]["orders-0"]["partition_metadata"] = None
+    shorter["brokers"]["2"]["dirs"]["orders-0"] = retained(2, 900, 8900)
+    for snapshot in (without_ids, shorter):
+        assert not ways_out(snapshot)["no-live-isr"].startswith("do not start broker 1")

@@ -582,12 +582,7 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
         return False
     others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
     return any(
-        other is not None
-        and other.topic_id == log.topic_id
-        and (other.leader_epochs, other.start, other.first_batch) == (log.leader_epochs, log.start, log.first_batch)
-        and other.segments is not None
-        and min(other.segments, default=None) == min(log.segments)
-        and sum(other.segments.values()) > sum(log.segments.values())
+        other is not None and _have_same_epochs(log, other) and _is_continued(log, other) and _is_longer(other, log)
         for other in others
     )
 
@@ -715,7 +710,7 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     best, are_closed = latest_logs(logs, topic), all(map(was_closed, logs.values()))
     for b, log in logs.items():
         later = [other for other in best if ends_after(logs[other], log, topic)]
-        is_older = later and logs[later[0]].leader_epochs != log.leader_epochs
+        is_older = later and not _have_same_epochs(logs[later[0]], log)
         if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
     return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
@@ -793,14 +788,14 @@ def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
     mine, its = one.last_epochs, other.last_epochs
     if not mine or its is None or (None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id):
         return False
-    is_longer = _is_continued(other, one) and not topic.may_be_compacted and end_of(one)[1] > end_of(other)[1]
+    is_longer = _is_continued(other, one) and not topic.may_be_compacted and _is_longer(one, other)
     return mine[0] > max(its, default=-1) or is_longer
 
 
 def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
     """Whether two logs are the same, but for a leader epoch without a record."""
     is_one = _is_continued(one, other) or _is_continued(other, one)
-    is_as_long = end_of(one)[1] == end_of(other)[1] and not topic.may_be_compacted
+    is_as_long = not (_is_longer(one, other) or _is_longer(other, one) or topic.may_be_compacted)
     return is_one and (is_as_long or one.segments == other.segments)
 
 
@@ -817,10 +812,46 @@ def was_closed(log: Directory) -> bool:
 
 
 def _is_continued(one: Directory, other: Directory) -> bool:
-    """Whether a log is another one, as far as is shown, but for its end, and for later leader epochs of that one."""
-    known = [(log.topic_id, log.first_batch, log.start, min(log.segments or (), default=-1)) for log in (one, other)]
-    mine, its = ([e for e in log.leader_epochs or () if log.end is None or e[1] < log.end] for log in (one, other))
-    return bool(one.segments and other.segments) and known[0] == known[1] and mine == its[: len(mine)]
+    """Whether a log is another one, as far as is shown, but for its end, and for later leader epochs of that one.
+
+    Retention may have deleted the beginning of either: then a topic id shows that they are one.
+    """
+    if one.topic_id != other.topic_id or _shared_base(one, other) is None:
+        return False
+    begins_alike = min(one.segments or ()) == min(other.segments or ())
+    mine, its = (
+        [e for e in epochs if log.end is None or e[1] < log.end]
+        for log, epochs in zip((one, other), _epochs_of_both(one, other), strict=True)
+    )
+    is_one = (one.start, one.first_batch) == (other.start, other.first_batch) if begins_alike else bool(one.topic_id)
+    return is_one and mine == its[: len(mine)]
+
+
+def _epochs_of_both(one: Directory, other: Directory) -> list[list[tuple[int, int]]]:
+    """Return the leader epochs of two logs from where both have records on.
+
+    Source: LeaderEpochFileCache.truncateFromStart: the first epoch that is left begins where the log does.
+    """
+    begin = max(one.start or 0, other.start or 0)
+    known = ({max(start, begin): epoch for epoch, start in sorted(log.leader_epochs or ())} for log in (one, other))
+    return [[(epoch, start) for start, epoch in starts.items()] for starts in known]
+
+
+def _have_same_epochs(one: Directory, other: Directory) -> bool:
+    mine, its = _epochs_of_both(one, other)
+    return mine == its
+
+
+def _shared_base(one: Directory, other: Directory) -> int | None:
+    """Return the last offset at which segments of both begin: copies have the same bytes from there on."""
+    return max({*(one.segments or ())} & {*(other.segments or ())}, default=None)
+
+
+def _is_longer(one: Directory, other: Directory) -> bool:
+    """Whether a log has more bytes than another one from the last offset on at which segments of both begin."""
+    base = _shared_base(one, other)
+    known = [sum(size for at, size in (log.segments or {}).items() if at >= (base or 0)) for log in (one, other)]
+    return base is not None and known[0] > known[1]
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
