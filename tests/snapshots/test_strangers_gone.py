@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+from kwalk.model.language.recovery import Problem
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem
@@ -31,8 +32,8 @@ def test_the_log_of_a_broker_that_is_gone_for_good_stands_in_the_way_of_no_plan(
     assert found.plan is not None and "write-topic-id orders" in found.plan.procedures[0].name
 
 
-def test_a_disk_under_a_new_id_has_what_the_isr_had() -> None:
-    """The other replica is behind: it has nothing that was acknowledged and the member of the ISR lacks."""
+def renumbered(*isr: int) -> dict[str, Any]:
+    """Broker 4 runs with the disk of broker 1, which has more than broker 2."""
     snapshot = alone("3.4.1")
     snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
     snapshot["brokers"]["4"] = {
@@ -42,14 +43,34 @@ def test_a_disk_under_a_new_id_has_what_the_isr_had() -> None:
     snapshot["brokers"]["1"] = {**snapshot["brokers"]["1"], "dirs": None, "log_dirs": None}
     snapshot["brokers"]["3"]["dirs"].pop("orders-0")
     snapshot["broker_ids"] = [1, 2, 3, 4]
-    down(snapshot, 1)
-    state(snapshot).update(leader=-1, isr=[1], leader_epoch=7)
-    given = problem(snapshot)
-    assert given.premise == "if the disk of broker 4 is that of broker 1, which has got another id"
+    down(snapshot, *{1, *isr})
+    state(snapshot).update(leader=-1, isr=list(isr), leader_epoch=7)
+    return snapshot
+
+
+def violated(given: Problem, *steps: str) -> bool:
+    """Whether something is wrong after steps."""
     settling = Settling(given.worlds[0])
-    (moves,) = procedure(given, "set-broker-id 4 1").moves
+    moves = (move for name in steps for move in procedure(given, name).moves[0])
     belief = reduce(settling.moved, moves, settling.first(0))
-    assert not any(settling.violated(vector) for vector, _ in belief.states)
+    return any(settling.violated(vector) for vector, _ in belief.states)
+
+
+def test_a_disk_under_a_new_id_has_what_the_isr_had() -> None:
+    """The other replica is behind: it has nothing that was acknowledged and the member of the ISR lacks."""
+    given = problem(renumbered(1))
+    assert given.premise == "if the disk of broker 4 is that of broker 1, which has got another id"
+    assert not violated(given, "set-broker-id 4 1")
+
+
+def test_of_two_isr_members_that_are_down_the_disk_under_a_new_id_may_have_more() -> None:
+    """Power was lost: what broker 2 lacks may have been acknowledged, and would be truncated if it led."""
+    snapshot = renumbered(1, 2)
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    snapshot["brokers"]["4"]["dirs"]["orders-0"]["files"] = {f"{0:020}.log": 12000}
+    given = problem(snapshot)
+    assert not violated(given, "set-broker-id 4 1", "elect-unclean orders", "start-broker 2")
+    assert violated(given, "start-broker 2", "set-broker-id 4 1")
 
 
 def unread() -> dict[str, Any]:

@@ -1015,6 +1015,9 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
     if same:
         owners = {old: broker for broker, old in same.items()}
         left = evolve(lineages.without(owners), isr=tuple(owners.get(b, b) for b in lineages.isr))
+        if not any(capture.brokers[b].alive for b in lineages.isr):  # power may have been lost: the longest has all
+            ends = {b: log for b in left.isr if (log := left.logs.get(b)) is not None}
+            left = evolve(left, isr=latest_logs(ends, topic) or left.isr)
         own = tuple({group for broker in same if (group := left.group_of(broker)) is not None})
         which = listed([f"broker {broker} is that of broker {old}" for broker, old in same.items()])
         first = _choice(left, topic, partition, own[:1], f"if the disk of {which}, which has got another id")
