@@ -394,7 +394,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
+        premise=_joined(common, _premise(parts), _of_unseen(capture, parts, ())),
         keeps=_keeps(capture, parts),
         kept=frozenset({records.committed_records_are_kept.name}),
         although="though a broker crashes or the controller fails over",
@@ -523,7 +523,7 @@ def _taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
     return frozenset(broker for part in parts for broker in part.choice.without)
 
 
-def _of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[int] = ()) -> str:
+def _of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[int]) -> str:
     """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics.
 
     Nothing is to be so on the disks of brokers that are gone for good.
@@ -568,7 +568,7 @@ def _other_choices(
             procedures=Catalogue(capture, acting, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_joined(common, _premise(parts), _of_unseen(capture, parts)),
+            premise=_joined(common, _premise(parts), _of_unseen(capture, parts, ())),
             keeps=_keeps(capture, parts),
         )
 

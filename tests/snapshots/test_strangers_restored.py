@@ -273,3 +273,12 @@ def test_the_ends_of_logs_are_not_compared_if_nothing_shows_that_they_are_copies
     shorter["brokers"]["2"]["dirs"]["orders-0"] = retained(2, 900, 8900)
     for snapshot in (without_ids, shorter):
         assert not ways_out(snapshot)["no-live-isr"].startswith("do not start broker 1")
+
+
+def test_of_compacted_logs_the_last_segments_are_compared() -> None:
+    """LogCleanerManager.cleanableOffsets: the active segment is not cleaned."""
+    compacted = retained_differently(1)
+    compacted["topics"]["orders"]["cleanup_policy"] = "compact"
+    assert ways_out(compacted)["no-live-isr"].startswith("do not start broker 1")
+    compacted["brokers"]["2"]["dirs"]["orders-0"]["files"][f"{1240:020}.log"] = 100  # the one before may be cleaned
+    assert not ways_out(compacted)["no-live-isr"].startswith("do not start broker 1")

@@ -578,12 +578,11 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
         return False
     if state.leader == owner and followers_of_epoch(capture, topic, partition):
         return True
-    if topic.may_be_compacted or log is None or not log.leader_epochs or not log.segments:
+    if log is None or not log.leader_epochs or not log.segments:
         return False
     others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
     return any(
-        other is not None and _have_same_epochs(log, other) and _is_continued(log, other) and _is_longer(other, log)
-        for other in others
+        other is not None and _have_same_epochs(log, other) and _continues_longer(log, other, topic) for other in others
     )
 
 
@@ -788,14 +787,15 @@ def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
     mine, its = one.last_epochs, other.last_epochs
     if not mine or its is None or (None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id):
         return False
-    is_longer = _is_continued(other, one) and not topic.may_be_compacted and _is_longer(one, other)
-    return mine[0] > max(its, default=-1) or is_longer
+    return mine[0] > max(its, default=-1) or _continues_longer(other, one, topic)
 
 
 def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
     """Whether two logs are the same, but for a leader epoch without a record."""
-    is_one = _is_continued(one, other) or _is_continued(other, one)
-    is_as_long = not (_is_longer(one, other) or _is_longer(other, one) or topic.may_be_compacted)
+    cleaned = topic.may_be_compacted
+    is_one = any(_is_continued(*pair, is_compacted=cleaned) for pair in ((one, other), (other, one)))
+    base = _comparable_from(one, other, is_compacted=cleaned)
+    is_as_long = base is not None and _bytes_from(one, base) == _bytes_from(other, base)
     return is_one and (is_as_long or one.segments == other.segments)
 
 
@@ -811,19 +811,19 @@ def was_closed(log: Directory) -> bool:
     return point is not None and watermark is not None and watermark <= point
 
 
-def _is_continued(one: Directory, other: Directory) -> bool:
+def _is_continued(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
     """Whether a log is another one, as far as is shown, but for its end, and for later leader epochs of that one.
 
-    Retention may have deleted the beginning of either: then a topic id shows that they are one.
+    Retention may have deleted the beginning of either, or a cleaner: then a topic id shows that they are one.
     """
-    if one.topic_id != other.topic_id or _shared_base(one, other) is None:
+    if one.topic_id != other.topic_id or not one.segments or not other.segments:
         return False
-    begins_alike = min(one.segments or ()) == min(other.segments or ())
+    is_cut = min(one.segments) != min(other.segments) or is_compacted
     mine, its = (
         [e for e in epochs if log.end is None or e[1] < log.end]
         for log, epochs in zip((one, other), _epochs_of_both(one, other), strict=True)
     )
-    is_one = (one.start, one.first_batch) == (other.start, other.first_batch) if begins_alike else bool(one.topic_id)
+    is_one = (one.start, one.first_batch) == (other.start, other.first_batch) or (is_cut and one.topic_id is not None)
     return is_one and mine == its[: len(mine)]
 
 
@@ -842,16 +842,28 @@ def _have_same_epochs(one: Directory, other: Directory) -> bool:
     return mine == its
 
 
-def _shared_base(one: Directory, other: Directory) -> int | None:
-    """Return the last offset at which segments of both begin: copies have the same bytes from there on."""
-    return max({*(one.segments or ())} & {*(other.segments or ())}, default=None)
+def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) -> int | None:
+    """Return an offset from which on copies have the same bytes: the last one at which segments of both begin.
+
+    A cleaner may have rewritten all segments but the last one.
+
+    Source: followers append the batches of the leader; LogCleanerManager.cleanableOffsets (activeSegment).
+    """
+    mine, its = one.segments or {}, other.segments or {}
+    base = max({*mine} & {*its}, default=None)
+    return None if is_compacted and not (mine and its and base == max(mine) == max(its)) else base
 
 
-def _is_longer(one: Directory, other: Directory) -> bool:
-    """Whether a log has more bytes than another one from the last offset on at which segments of both begin."""
-    base = _shared_base(one, other)
-    known = [sum(size for at, size in (log.segments or {}).items() if at >= (base or 0)) for log in (one, other)]
-    return base is not None and known[0] > known[1]
+def _bytes_from(log: Directory, base: int) -> int:
+    return sum(size for at, size in (log.segments or {}).items() if at >= base)
+
+
+def _continues_longer(one: Directory, other: Directory, topic: Topic) -> bool:
+    """Whether a log is continued by another one that is longer, as far as bytes show it."""
+    base = _comparable_from(one, other, is_compacted=topic.may_be_compacted)
+    if base is None or not _is_continued(one, other, is_compacted=topic.may_be_compacted):
+        return False
+    return _bytes_from(other, base) > _bytes_from(one, base)
 
 
 def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
