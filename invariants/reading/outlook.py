@@ -6,21 +6,29 @@ The diagnosis is that of `inspection`; what comes next and what helps is searche
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from statistics import mode
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from kwalk.invariants import partitions, records, topic_ids
-from kwalk.invariants.reading.carried_out_plans import MOVE, carried_out
+from kwalk.invariants import records
+from kwalk.invariants.reading.carried_out_plans import carried_out
+from kwalk.invariants.reading.claims import CLAIMS, HARMS, OF_DISKS, OF_STATES
+from kwalk.invariants.reading.conditions import (
+    joined,
+    keeps_of,
+    of_lost_topics,
+    of_marks,
+    of_strangers,
+    of_unseen,
+    premise_of,
+    taken_for_others,
+)
 from kwalk.invariants.reading.finding_kinds import (
     CONTROLLER_EPOCH_BEHIND,
     CONTROLLER_IS_SILENT,
     DELETION_NOT_BEGUN,
     DELETION_PENDING,
     DELETION_WAITS,
-    DOWN_WITH_ANOTHER_ID,
-    DOWN_WITH_ANOTHER_LOG,
     FAILOVER_FAILS,
     FOREIGN_ISR,
     ID_NOT_READ,
@@ -37,103 +45,43 @@ from kwalk.invariants.reading.finding_kinds import (
     PARTITION_LOST,
     REQUEST_WAITS,
     SHARED_ID,
-    SOME_TOPICS_ARE_LOST,
     STATE_BEHIND_UNNOTICED,
     STATE_IS_LOST,
     STRAY_LOG,
-    TOPICS_ARE_LOST,
     UNREGISTERED,
     WITHOUT_STATE_SERVED,
 )
-from kwalk.invariants.reading.findings import PROPERTIES
 from kwalk.invariants.reading.inspection import inspect_capture
+from kwalk.invariants.reading.losses import for_good, with_losses, without_steps
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
-from kwalk.model.kafka.snapshots.at_rest import (
-    Observed,
-    Situations,
-    deletion_waits_for,
-    garbled_at_start,
-    is_in_order,
-    isr_before_hand,
-    obstacle_of,
-    reassignment_of,
-    replicas_without_log,
-    without_alike,
-    without_logs,
+from kwalk.invariants.reading.partition_groups import (
+    LeftOut,
+    PartitionGroup,
+    alike_brokers,
+    groups_of,
+    in_the_way,
+    parts_of,
 )
+from kwalk.model.kafka.snapshots.at_rest import deletion_waits_for, garbled_at_start, isr_before_hand, obstacle_of
 from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, read_capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
-    epochs_ahead,
     failing_failovers,
-    has_own_logs,
-    is_behind_logs,
     listed,
     marks_refused_logs_offline,
     refused_at_start,
-    serves_marked,
-    strangers,
     unseen,
 )
 from kwalk.model.kafka.snapshots.initial_state import focus_on
-from kwalk.model.kafka.snapshots.lineage import (
-    KEEPING,
-    Choice,
-    Lineages,
-    keeps_difference,
-    latest_logs,
-    latest_members,
-)
-from kwalk.model.kafka.snapshots.misnamed import own_choices
-from kwalk.model.kafka.snapshots.procedures import (
-    ELECT,
-    ELECT_AFTER,
-    LOSSY,
-    MOST_SINGLY,
-    REPAIR_DISK,
-    REPLACE_DISK,
-    START_BROKER,
-    START_EMPTY,
-    START_IN_TURN,
-    WITHOUT_FILES,
-    Catalogue,
-)
+from kwalk.model.kafka.snapshots.procedures import START_BROKER, START_IN_TURN, Catalogue
 from kwalk.model.kafka.snapshots.snapshot import reading_of
-from kwalk.model.kafka.snapshots.worlds import FEW_BROKERS, MOST_BROKERS, NAMED, ClusterPart, world_of
+from kwalk.model.kafka.snapshots.worlds import ClusterPart, world_of
 from kwalk.model.language import Reading, UsageError
 from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Severity
-from kwalk.model.language.model import PropertyInstance
-from kwalk.model.language.recovery import Problem, Procedure, World
+from kwalk.model.language.recovery import Problem, World
 
-OF_RECORDS = (
-    records.isr_has_only_own_records,
-    records.no_divergence,
-    records.committed_records_are_kept,
-    records.last_copies_are_kept,
-)
-"""What every plan keeps, whatever it repairs."""
-CLAIMS = (
-    *(prop for prop in PROPERTIES if prop.name != "metadata_converges"),
-    topic_ids.down_replica_fits,
-    *OF_RECORDS,
-)
-"""The properties of an inspection, and those of records; worlds have no metadata caches."""
-OF_STATES = (records.state_has_the_latest_epoch,)
-"""What plans also reach where ZooKeeper's state is older than all logs, or gone: a controller begins one at epoch 0."""
-OF_DISKS = (partitions.replica_is_online,)
-"""The properties that plans reach for replicas on failed disks."""
-HARMS = (
-    "partition_servable",
-    "partition_has_a_live_isr_member",
-    "leader_answers_fetches_by_id",
-    "replicas_converge",
-    "partition_gets_a_leader",
-    "no_partition_lost",
-    *(prop.name for prop in OF_RECORDS),
-)
-"""The claims whose violation users notice."""
 PHRASES = {
     "partition_servable": "no working leader",
     "partition_has_a_live_isr_member": "no leader until a broker of the ISR starts",
@@ -162,29 +110,10 @@ PHRASES = {
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)
 """The leader has refused the controller's id, and its log has ZooKeeper's: at epoch 0 it seems to lead."""
-WITH_OWN_DISK = (START_IN_TURN, WITHOUT_FILES, MOVE, "put-back ", ELECT_AFTER)
-"""How the names of steps begin that start brokers with their own disks, beside those that start one as it was."""
-WITH_LOSSES = "acknowledged records may be lost"
-"""How the condition of an answer ends that may lose records."""
-KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
-"""What a plan keeps; records of a topic that is being deleted are not kept."""
-AHEAD = (
-    "its logs have a topic id that its znode lacks, and later leader epochs than ZooKeeper's state: that is older than "
-    "the logs, or they are of an earlier topic"
-)
-"""Why nothing is planned that keeps such logs: with the id of the logs, the state would be older than they are."""
-DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
-"""The condition of plans where ZooKeeper has none of the topics of the logs."""
-MOST_PARTS = 1000
-"""Of more parts nothing is planned: a step such as a failover would meet those that were left out."""
-
-
 WITHOUT_A_WORLD = frozenset(
     kind.name for kind in (PARTITION_LOST, NO_CONTROLLER, NO_BROKER_IS_CONTROLLER, UNREGISTERED, NOT_JUDGED)
 )
 """Kinds of findings that no world has, whatever their properties."""
-
-
 NOT_SEARCHED = frozenset(
     kind.name
     for kind in (
@@ -255,7 +184,7 @@ def recovery_problem(source: str | os.PathLike[str] | bytes) -> Problem:
         )
     clean, premise = _with_clean_elections(capture, inspection)
     readable, moved = _with_readable_checkpoints(clean)
-    return problem_of(readable, inspection, _joined(premise, moved))
+    return problem_of(readable, inspection, joined(premise, moved))
 
 
 def _with_readable_checkpoints(capture: Capture) -> tuple[Capture, str]:
@@ -377,7 +306,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     acting = [*parts, *_with_one_member(capture, parts)]
     catalogue = Catalogue(capture, acting, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
-    common = _joined(premise, _of_lost_topics(found), _marked(capture), _of_strangers(capture))
+    common = joined(premise, of_lost_topics(found), of_marks(capture), of_strangers(capture))
     unlike = _unlike_worlds(found)
     first = Problem(
         inspection=found,
@@ -386,16 +315,16 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         what_ifs=() if unlike else catalogue.what_ifs(),
         describe=describe,
         notes=(
-            *_in_the_way(left),
-            *_alike(parts),
+            *in_the_way(left),
+            *alike_brokers(parts),
             *_still_served(capture, parts),
             *_uncovered(found, uncovered),
-            *unseen(capture, _taken_for_others(parts)),
+            *unseen(capture, taken_for_others(parts)),
             *_offline_logs(capture, parts),
         ),
         carried_out=carried_out(capture.version, found),
-        premise=_joined(common, _premise(parts), _of_unseen(capture, parts, ())),
-        keeps=_keeps(capture, parts),
+        premise=joined(common, premise_of(parts), of_unseen(capture, parts, ())),
+        keeps=keeps_of(capture, parts),
         kept=frozenset({records.committed_records_are_kept.name}),
         although="though a broker crashes or the controller fails over",
         seen_as=SEEN_AS,
@@ -405,9 +334,9 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     )
     alternatives = (
         *_later(first, acting),
-        *_for_good(capture, first, parts, common),
+        *for_good(capture, first, parts, common),
         *_other_choices(capture, first, groups, left, common),
-        *_with_losses(capture, first, parts, common),
+        *with_losses(capture, first, parts, common),
     )
     return evolve(first, alternatives=alternatives)
 
@@ -423,7 +352,7 @@ def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator
     Kafka: KafkaController.onControllerFailover, ReplicaStateMachine.doRemoveReplicasFromIsr.
     """
     for part in parts:
-        observed, isr = part.observed, _isr(part.observed)
+        observed, isr = part.observed, part.observed.isr
         is_down = not any(one.in_isr and one.alive for one in observed.situation.brokers)
         if is_down and len(isr) > 1 and (capture.live or not capture.brokers.keys() <= {*observed.brokers}):
             for member in isr:
@@ -448,15 +377,6 @@ def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[Clust
     return [p for p, one in known if any(b.file not in (None, one.topic_id) for b in one.brokers)]
 
 
-def _in_the_way(left: Iterable[LeftOut]) -> Iterator[str]:
-    """Yield what was left out, and why."""
-    reasons: dict[str, list[str]] = {}
-    for one in left:
-        reasons.setdefault(one.why, []).append(one.part.name)
-    for why, names in reasons.items():
-        yield f"No model has {listed(names)}, and no step of a plan touches it: {why}."
-
-
 def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:
     """Yield what the search leaves out of brokers on which a log that was refused once is offline."""
     differing = _with_refusals(capture, parts)
@@ -468,91 +388,6 @@ def _offline_logs(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
             "offline until the process ends. The steps do not serve such a log again: after the plan restart "
             f"{restarts}each broker that starts before the ids agree."
         )
-
-
-def _of_lost_topics(inspection: Inspection) -> str:
-    """Return the condition of plans where ZooKeeper has not, and may have lost, topics of logs."""
-    names: list[str] = []
-    for one in inspection.observations:
-        if one.kind.name == TOPICS_ARE_LOST.name:
-            return DELETED
-        if one.kind.name == SOME_TOPICS_ARE_LOST.name:
-            names += one.fields["topics"].split()
-        if one.kind.name == ORPHANED_LOG.name:
-            names.append(one.fields["topic"])
-    labels = [topic_label(name) for name in dict.fromkeys(names)]
-    was = f"{listed(labels)} {each(labels, 'was', 'were')}"
-    return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
-
-
-def _of_strangers(capture: Capture) -> str:
-    """Return the condition that brokers with logs of other topics are of this cluster: plans move these away."""
-    found = strangers(capture)
-    return f"if {brokers(found)} {each(found, 'is', 'are')} not of another cluster" if found else ""
-
-
-def _premise(parts: Iterable[ClusterPart]) -> str:
-    known = tuple(parts)
-    found = list(dict.fromkeys(part.choice.premise for part in known if part.choice.premise))
-    bare = [part.name for part in known if _has_lost_its_logs(part)]
-    return _joined(listed(found) if found else "", f"if the records of {listed(bare)} are given up" if bare else "")
-
-
-def _has_lost_its_logs(part: ClusterPart) -> bool:
-    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it.
-
-    The first leader may have served it for long at leader epoch 0.
-    """
-    situation = part.observed.situation
-    is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
-    return is_gone and situation.has_state and not any(one.in_isr and one.alive for one in situation.brokers)
-
-
-def _marked(capture: Capture) -> str:
-    """Return the condition that topics with logs were marked for deletion on purpose: a start or a failover ends it.
-
-    A replica that the snapshot does not show may have a log.
-    """
-    logs = {name.rpartition("-")[0] for broker in capture.hosts for name in broker.directories}
-    names = [topic_label(name) for name in capture.deleting if name in capture.topics and name in logs]
-    return f"if {listed(names)} {each(names, 'was', 'were')} marked for deletion on purpose" if names else ""
-
-
-def _taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
-    """Return the brokers whose disks are taken to be those of others."""
-    return frozenset(broker for part in parts for broker in part.choice.without)
-
-
-def _of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[int]) -> str:
-    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics.
-
-    Nothing is to be so on the disks of brokers that are gone for good.
-    """
-    others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
-    return _joined(_of_unseen_disks(capture, parts, gone), others)
-
-
-def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
-    """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks.
-
-    While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
-    lack some.
-    """
-    found, rivals, known_parts = set[int](), set[int](), tuple(parts)
-    others = _taken_for_others(known_parts)
-    for part in known_parts:
-        known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
-        members = [b for b, one in known.items() if (one.replica or one.in_isr) and not one.offline]
-        name, number = part.topic.name, part.partitions[0]
-        unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
-        isr = {b for b in members if known[b].in_isr} - {*gone}
-        found |= unseen
-        rivals |= unseen & isr if isr - unseen and not any(known[b].alive for b in isr) else set()
-    if not found:
-        return ""
-    what = "have the logs that ZooKeeper assigns to them"
-    ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
-    return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"
 
 
 def _other_choices(
@@ -568,39 +403,9 @@ def _other_choices(
             procedures=Catalogue(capture, acting, [one.part for one in left]).procedures(),
             what_ifs=(),
             notes=(),
-            premise=_joined(common, _premise(parts), _of_unseen(capture, parts, ())),
-            keeps=_keeps(capture, parts),
+            premise=joined(common, premise_of(parts), of_unseen(capture, parts, ())),
+            keeps=keeps_of(capture, parts),
         )
-
-
-def _keeps(capture: Capture, parts: Sequence[ClusterPart]) -> str:
-    """Return what plans keep: not the records of logs that the operator has not chosen."""
-    given_up: dict[str, None] = {}
-    for part in parts:
-        others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
-        label = topic_label(part.topic.name)
-        isr = _isr(part.observed)
-        if _has_lost_its_logs(part):
-            given_up[f"{part.name} had"] = None
-        elif isr and not part.lineages.isr:
-            given_up[f"only {brokers(isr)} had of {part.name}"] = None
-        elif others and not part.choice.keeps:
-            given_up[f"topic {label} has now"] = None
-        elif others and part.choice.premise.startswith(KEEPING):
-            given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
-        elif own := [b for b in others if _is_of_another_leader(part, b)]:
-            given_up[f"only {brokers(own)} {each(own, 'has', 'have')} of {part.name}"] = None
-    if all(part.topic.name in capture.deleting for part in parts):
-        return "safe"
-    if not given_up:
-        return KEEPS
-    return f"it gives up the records that {listed(list(given_up))}; no other is lost, none of another topic comes in,"
-
-
-def _is_of_another_leader(part: ClusterPart, broker: int) -> bool:
-    """Whether a log that is not kept has records of the topic, of another leader in an epoch that was given twice."""
-    logs = part.lineages.logs
-    return any(keeps_difference(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
 
 
 def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
@@ -612,272 +417,10 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     is_short = any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers)
     if is_short or any(part.first_leader is not None for part in parts):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
-        premise = _joined(first.premise, "if another snapshot, a minute later, shows the same")
-        procedures = _without(first, START_BROKER, START_IN_TURN) if is_short else first.procedures
+        premise = joined(first.premise, "if another snapshot, a minute later, shows the same")
+        procedures = without_steps(first, START_BROKER, START_IN_TURN) if is_short else first.procedures
         left = evolve(first, worlds=worlds, procedures=procedures, what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=is_short, is_last_resort=not is_short)
-
-
-def _with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
-    """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
-
-    A broker that is down and has them would save them: then only the operator for whom it is gone for good asks, and
-    only then an empty one takes its place.
-    """
-    if any(one.name.startswith(LOSSY) for one in first.procedures):
-        members = {b for part in parts for b in _isr(part.observed)}
-        saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
-        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
-        empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
-        worse = _outdone(capture, parts)
-        kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
-        out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - {one.name for one in kept}
-        kept = tuple(one for one in kept if not _starts_gone(one, out))
-        left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
-        premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
-        yield evolve(_without_bare_starts(left, parts), premise=_joined(first.premise, premise))
-        for begin, given_up in _given_up(first, saving):
-            gone = {int(name.removeprefix(begin)) for name in given_up}
-            saved = {part.name for part in parts if {*part.lineages.isr} - gone}
-            harmful = _outdone(capture, parts, gone, saved)
-            procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
-            left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
-            left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
-            unseen = _of_unseen(capture, parts, missed)
-            premise = _joined(common, _premise(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            left = _without_bare_starts(_without_logs(left, parts, missed), parts)
-            yield evolve(left, premise=premise, instead_of=given_up)
-
-
-def _does(one: Procedure, names: Collection[str]) -> bool:
-    """Whether a step is one of some that start a broker as it was, or starts several with such a one."""
-    several = one.starts if one.name.startswith(START_IN_TURN) else ()
-    return one.name in names or any(f"{START_BROKER}{b}" in names for b in several)
-
-
-def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
-    """Whether a broker has what was acknowledged in each part whose ISR it is in, and another part may lose records."""
-    own = [part for part in parts if broker in _isr(part.observed)]
-    return len(own) < len(parts) and all(broker in part.lineages.isr for part in own)
-
-
-def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
-    """Return the brokers that are down, and would lead a partition without a live ISR member with all that was kept."""
-    return {
-        b
-        for part in parts
-        if not any(one.in_isr and one.alive for one in part.observed.situation.brokers)
-        for b in _isr(part.observed)
-        if b in part.lineages.isr and not capture.brokers[b].alive
-    }
-
-
-def _outdone(
-    capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int] = (), saved: Collection[str] | None = None
-) -> set[str]:
-    """Return the steps that start a replica which must not lead in the place of an ISR: another one's log ends later.
-
-    Args:
-        capture: The capture.
-        parts: The parts of which records may be lost.
-        gone: The brokers that are gone for good.
-        saved: The names of the parts of which an ISR member is left; all, if None.
-    """
-    found = set[int]()
-    for part in parts:
-        known, number, isr = part.observed.situation.brokers, part.partitions[0], _isr(part.observed)
-        if not any(one.in_isr and one.alive for one in known):
-            left = {*part.topic.partitions.get(number, ()), *isr} - {*gone}
-            left -= {*isr} if saved is None or part.name in saved else set()
-            logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
-            found |= logs.keys() - {*latest_logs(logs, part.topic)}
-    return {f"{START_BROKER}{b}" for b in found}
-
-
-def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:
-    """Return steps without elections that pass over a broker which is down, and has more records than the ISR."""
-    topics = {one.name.split()[1] for one in procedures if one.name.startswith(ELECT_AFTER)}
-    return tuple(one for one in procedures if not (one.name.startswith(ELECT) and one.name.split()[1] in topics))
-
-
-def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[str] = ()) -> Problem:
-    """Return a problem whose plans may lose acknowledged records, and are asked for as a last resort.
-
-    Those of the parts whose names are saved are kept: another broker has them than those that are gone. A broker with
-    an empty disk would lead, and the others would lose all that they have: they are to lead before.
-    """
-    lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
-    dropped = set[str]()
-    procedures, uncovered = problem.procedures, problem.uncovered
-    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
-    electable = [p.observed for p in parts if p.name not in saved and _is_electable(p.observed, starting)]
-    if any(one.offline and one.in_isr for observed in electable for one in observed.situation.brokers):
-        procedures = _without(problem, REPLACE_DISK)
-        if not _named(problem, REPAIR_DISK):
-            dropped |= {prop.name for prop in OF_DISKS}
-            uncovered = (*uncovered, OFFLINE_REPLICA.name)
-    leading = {f"{START_EMPTY}{b}" for observed in electable for b in _isr(observed) or observed.brokers}
-    bare = {str(b) for observed in electable for b in _bare_members(observed)}
-    procedures = tuple(one for one in procedures if one.name not in leading and bare.isdisjoint(one.starts))
-    waiting = [world for world in problem.worlds if leading and world.success]  # for the empty broker: let it wait
-    uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
-
-    def claims(world: World) -> Iterator[PropertyInstance]:
-        left = dropped | (set() if world.name in saved else lost)
-        yield from (one for one in world.claims if world not in waiting and one.declaration.name not in left)
-
-    worlds = tuple(evolve(world, claims=tuple(claims(world))) for world in problem.worlds)
-    which = f" of {listed([part.name for part in parts if part.name not in saved])}" if saved else ""
-    keeps = f"no record of another topic comes in, and acknowledged ones{which} may be lost,"
-    left = evolve(problem, worlds=worlds, procedures=procedures, uncovered=uncovered)
-    return evolve(left, is_last_resort=True, keeps=keeps)
-
-
-def _is_electable(observed: Observed, starting: Collection[int]) -> bool:
-    """Whether a replica that is live, or starts, has a log of a partition without a live ISR member."""
-    known = list(zip(observed.brokers, observed.situation.brokers, strict=True))
-    is_served = any(one.in_isr and one.alive for _, one in known)
-    return not is_served and any(one.replica and one.directory and (one.alive or b in starting) for b, one in known)
-
-
-def _bare_members(observed: Observed) -> list[int]:
-    """Return the members of the ISR that are down and have no log."""
-    known = zip(observed.brokers, observed.situation.brokers, strict=True)
-    return [b for b, one in known if one.in_isr and not one.alive and not one.directory]
-
-
-def _isr(observed: Observed) -> list[int]:
-    return [b for b, one in zip(observed.brokers, observed.situation.brokers, strict=True) if one.in_isr]
-
-
-def _named(problem: Problem, begin: str) -> frozenset[str]:
-    """Return the names of the steps that begin so."""
-    return frozenset(one.name for one in problem.procedures if one.name.startswith(begin))
-
-
-def _without(problem: Problem, *begins: str) -> tuple[Procedure, ...]:
-    return tuple(one for one in problem.procedures if not one.name.startswith(begins))
-
-
-def _without_gone(problem: Problem, begin: str, given_up: Collection[str]) -> tuple[Procedure, ...]:
-    """Return the steps without those that need what is gone, and without empty disks in the place of what is not.
-
-    Args:
-        problem: The problem.
-        begin: How the names begin of the steps that bring a broker, or a disk, back.
-        given_up: The names of those that cannot be done.
-    """
-    kept = {name.replace(begin, EMPTY[begin]) for name in _named(problem, begin) - {*given_up}}
-    return tuple(
-        one for one in problem.procedures if one.name not in {*given_up, *kept} and not _starts_gone(one, given_up)
-    )
-
-
-def _starts_gone(one: Procedure, given_up: Iterable[str]) -> bool:
-    """Whether a step starts a broker that is gone for good with its own disk, beside its mere start."""
-    return one.name.startswith(WITH_OWN_DISK) and any(f"{START_BROKER}{b}" in given_up for b in one.starts)
-
-
-def _without_bare_starts(problem: Problem, parts: Iterable[ClusterPart]) -> Problem:
-    """Return a problem that gives records up without the steps that start a replica without its log, which might lead.
-
-    Another replica has a log, and no ISR member lives: an unclean election might take the empty one. Once another one
-    leads, it follows.
-    """
-    starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
-    bare = dict[str, set[int]]()
-    for part in parts:
-        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-        if _is_electable(part.observed, starting):
-            bare.setdefault(topic_label(part.topic.name), set()).update(
-                b for b, one in known if one.replica and not one.alive
-            )
-
-    def is_bare(one: Procedure) -> bool:
-        begin, *names = one.name.split()
-        return begin.startswith(MOVE) and any(int(b) in bare.get(name, ()) for b in one.starts for name in names)
-
-    procedures = tuple(one for one in problem.procedures if not is_bare(one))
-    left = {int(b) for one in problem.procedures if one not in procedures for b in one.starts}
-    return _without_logs(evolve(problem, procedures=procedures), parts, left)
-
-
-def _joined(*conditions: str) -> str:
-    """Return conditions that all hold: a plan is safe only under each of those that its worlds take for granted."""
-    return ", and ".join(filter(None, conditions))
-
-
-def _gone(starts: Iterable[str]) -> str:
-    gone = sorted(int(name.removeprefix(START_BROKER)) for name in starts)
-    return f"if {brokers(gone)} {'is' if len(gone) == 1 else 'are'} gone for good"
-
-
-def _unreadable(repairs: Iterable[str]) -> str:
-    owners = sorted(int(name.removeprefix(REPAIR_DISK)) for name in repairs)
-    return f"if the failed disk{'s' * (len(owners) > 1)} of {brokers(owners)} cannot be read"
-
-
-GONE: Mapping[str, Callable[[Iterable[str]], str]] = {START_BROKER: _gone, REPAIR_DISK: _unreadable}
-"""The condition under which steps, by the beginning of their names, cannot be done."""
-OF_DOWN_LOGS = (DOWN_WITH_ANOTHER_ID.name, DOWN_WITH_ANOTHER_LOG.name)
-"""The kinds of damage of brokers that are down, and may not start with the log that they have."""
-FITS = topic_ids.down_replica_fits.name
-"""The claim that a broker which is down may start with the log that it has."""
-EMPTY: Mapping[str, str] = {START_BROKER: START_EMPTY, REPAIR_DISK: REPLACE_DISK}
-"""How the names of the steps begin that put an empty disk in the place of what is gone."""
-
-
-def _for_good(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
-    """Yield the problem without a broker that starts again, or a disk that is repaired, as it is gone for good.
-
-    Of several, one may be gone and the others not: the operator who misses one needs no empty brokers for the others.
-    """
-    for begin, given_up in _given_up(first):
-        left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
-        gone = _gone_brokers(begin, given_up)
-        premise = _joined(common, _premise(parts), _of_unseen(capture, parts, gone), GONE[begin](given_up))
-        yield evolve(_without_logs(left, parts, gone), premise=premise, instead_of=given_up)
-
-
-def _gone_brokers(begin: str, given_up: Iterable[str]) -> list[int]:
-    """Return the brokers that are gone for good if steps cannot be done: of failed disks, none."""
-    return [int(name.removeprefix(begin)) for name in given_up] if begin == START_BROKER else []
-
-
-def _without_logs(problem: Problem, parts: Iterable[ClusterPart], gone: Collection[int]) -> Problem:
-    """Return a problem in which the logs of brokers that are gone for good need not be the topic's.
-
-    No process takes them up any more; an inspection finds them still, as it does not know that they are gone.
-    """
-    numbers = {part.name: {part.number(b) for b in gone} for part in parts}
-    worlds = tuple(
-        evolve(one, claims=tuple(c for c in one.claims if c.declaration.name != FITS or c.args[0] not in own))
-        for one in problem.worlds
-        for own in (numbers[one.name],)
-    )
-    left = [
-        kind.name
-        for kind, places in problem.inspection.by_kind().items()
-        if kind.name in OF_DOWN_LOGS and any(int(one.fields["brokers"]) in gone for one in places)
-    ]
-    return evolve(problem, worlds=worlds, uncovered=(*problem.uncovered, *left))
-
-
-def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield what may be gone: how the names of the steps begin that bring it back, and these names; fewer first.
-
-    Args:
-        first: The problem.
-        together: The names of steps without all of which something is lost, though others can be done.
-    """
-    for begin in GONE:
-        named = _named(first, begin)
-        several = (frozenset(together) & named, named)
-        ordered = sorted(named, key=lambda name: int(name.removeprefix(begin))) if len(named) <= MOST_SINGLY else []
-        singly = (frozenset({name}) for name in ordered)  # of more, another snapshot shows which ones do not start
-        for given_up in dict.fromkeys((*singly, *several)):
-            if given_up:
-                yield begin, given_up
 
 
 def deletion_of(capture: Capture, inspection: Inspection) -> Problem:
@@ -915,200 +458,6 @@ def damaged_topics(capture: Capture, inspection: Inspection) -> list[str]:
             if one.kind.name != ORPHANED_LOG.name or is_up & {*one.fields["brokers"].split()}
         )
     )
-
-
-@frozen
-class PartitionGroup:
-    """Partitions of a topic in one situation, with the choices of what their logs are."""
-
-    topic: Topic
-    partitions: tuple[int, ...]
-    observed: Observed
-    lineages: Lineages
-    choices: tuple[Choice, ...]
-    latest: tuple[int, ...]
-
-    @property
-    def key(self) -> object:
-        """What partitions have in common that are one group."""
-        observed, alike = self.observed, frozenset(self.observed.alike.items())
-        return observed.situation, observed.brokers, alike, observed.ids, self.choices, self.latest
-
-
-@frozen
-class LeftOut:
-    """A partition that has no world, and what stands in the way; its part says which steps would change it."""
-
-    part: ClusterPart
-    why: str
-
-
-def groups_of(
-    capture: Capture, names: Iterable[str], most: int = MOST_PARTS
-) -> tuple[list[PartitionGroup], list[LeftOut]]:
-    """Return the groups of partitions of some topics, and the partitions that are left out.
-
-    Partitions are one group if they are in the same situation on the same brokers in the same order.
-    """
-    situations = Situations(capture)
-    orphaned = situations.orphaned()
-    apart = set(_out_of_order(situations, names))
-    groups: list[PartitionGroup] = []
-    left: list[LeftOut] = []
-    for name in names:
-        topic = capture.topics.get(name) or Topic(name, {}, None, 3, 0)
-        equal: dict[object, list[int]] = {}
-        known: dict[int, PartitionGroup] = {}
-        for partition in sorted({*topic.partitions, *topic.states, *orphaned.get(name, {})}):
-            observed = _in_a_world(situations, topic, partition, apart)
-            why = obstacle_of(capture, topic, partition, with_records=True)
-            if observed.situation.is_lost or partition in topic.unassigned:
-                why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
-            elif partition in topic.moving:  # logs that it removes may be the last copies
-                why = why or _moving(capture, topic, partition)
-            elif by_hand := _by_hand(capture, topic, partition):
-                why = why or by_hand
-            elif len(observed.brokers) > MOST_BROKERS:
-                why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
-            if why:
-                left.append(LeftOut(_without_world(situations, topic, (partition,)), why))
-                continue
-            lineages = situations.lineages(topic, partition, observed.brokers)
-            ahead = _ahead(capture, topic, partition, observed)
-            choices = own_choices(capture, lineages, topic, partition)
-            alike = {observed.brokers[number] for number in observed.alike.values()}
-            possible = tuple(one for one in choices if ahead.isdisjoint(one.keeps) and alike <= {*one.keeps})
-            if choices[:1] != possible[:1]:
-                left.append(LeftOut(_without_world(situations, topic, (partition,)), AHEAD))
-                continue
-            latest = latest_members(capture, topic, partition)
-            known[partition] = PartitionGroup(topic, (), observed, lineages, possible, latest)
-            equal.setdefault(known[partition].key, []).append(partition)
-        groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in equal.values()]
-    if len(groups) > most:
-        why = f"{len(groups)} groups of partitions are damaged, more than {most}"
-        parts = (_without_world(situations, group.topic, group.partitions) for group in groups)
-        return [], [*left, *(LeftOut(part, why) for part in parts)]
-    ids = {one.part.topic.name: dict[str, None]() for one in left}
-    for group in groups:
-        ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
-    return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
-
-
-def _moving(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return why a partition that is being reassigned is left alone."""
-    if not topic.moving[partition].target(topic.partitions[partition]):
-        return "a reassignment removes all its replicas: take it out of removing_replicas first"
-    found, is_kept = reassignment_of(capture, topic, partition), topic.name not in capture.deleting
-    if is_kept and not found.is_led:
-        return "its replicas are being reassigned, and nothing is copied before an ISR member leads: start one first"
-    may_cancel = found.may_be_cancelled and is_kept
-    or_cancel = ", or cancel it" * may_cancel  # KafkaController.maybeTriggerPartitionReassignment refuses a deleted one
-    return f"its replicas are being reassigned: let that end{or_cancel}"
-
-
-def _by_hand(capture: Capture, topic: Topic, partition: int) -> str:
-    """Return what was written by hand that brokers do not know, or no controller; empty if nothing shows it."""
-    if serves_marked(capture, topic) and any(deletion_waits_for(capture, topic)):
-        return "it is marked for deletion, and no controller has begun: decide whether it is wanted"
-    replicas = topic.partitions.get(partition, ())
-    if replicas and partition not in topic.states and not any(capture.brokers[b].alive for b in replicas):
-        has = "has no state znode" if has_own_logs(capture, topic, partition) else "never had a leader"
-        return f"it {has}, and all its replicas are down"
-    without = replicas_without_log(capture, topic, partition)
-    bare = [b for b in without if capture.directory(b, topic.name, partition) is None]
-    return f"{brokers(bare)} {each(bare, 'has', 'have')} no log of it: reassign it to its replicas" if bare else ""
-
-
-def _ahead(capture: Capture, topic: Topic, partition: int, observed: Observed) -> frozenset[int]:
-    """Return the brokers whose logs have later leader epochs than ZooKeeper's state, if an id is another one.
-
-    A topic that is being deleted keeps none.
-    """
-    if topic.name in capture.deleting or is_behind_logs(capture, topic, partition):
-        return frozenset()
-    return frozenset(epochs_ahead(capture, topic, partition, observed.brokers))
-
-
-def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]:
-    """Yield the brokers to which a step may be done alone: with a replica of some topics, or a log, not in order.
-
-    That is also one with another topic id than most replicas of a partition.
-    """
-    for topic in (situations.capture.topics[name] for name in names if name in situations.capture.topics):
-        for partition in topic.partitions:
-            observed = situations.whole(topic, partition)
-            known = observed.situation.brokers
-            files = [one.file for one in known if one.replica]
-            usual = mode(files) if files else None
-            for broker, one in zip(observed.brokers, known, strict=True):
-                if (one.replica or one.directory) and (one.file != usual or not is_in_order(one)):
-                    yield broker
-
-
-def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Collection[int]) -> Observed:
-    """Return the situation of a partition; if that has many brokers, without some that others are like.
-
-    Their logs are of the lineage of a live leader's, whose term is ZooKeeper's: none has records that all others lack.
-    No step of a plan is for one of them, or its like, alone. Those that are `apart` stay.
-    """
-    whole = situations.whole(topic, partition)
-    if len(whole.brokers) <= FEW_BROKERS or is_behind_logs(situations.capture, topic, partition):
-        return whole
-    logs = situations.lineages(topic, partition, whole.brokers)
-    leaders = (b for b, one in zip(whole.brokers, whole.situation.brokers, strict=True) if one.leads and one.alive)
-    led = logs.group_of(next(leaders, -1))
-    for most in (2, 1) if led is not None else ():
-        found = without_alike(whole, most, apart)
-        alike = {*found.alike, *(found.brokers[number] for number in found.alike.values())}
-        is_like_leader = all(logs.group_of(broker) == led for broker in alike)
-        if is_like_leader and len(found.brokers) <= (FEW_BROKERS if most > 1 else MOST_BROKERS):
-            return found
-    return whole
-
-
-def _alike(parts: Iterable[ClusterPart]) -> Iterator[str]:
-    """Yield which brokers plans are searched without, of the first partitions."""
-    known = [
-        (part.name, brokers([b for b, like in part.observed.alike.items() if like == n]), part.observed.brokers[n])
-        for part in parts
-        for n in dict.fromkeys(part.observed.alike.values())
-    ]
-    for name, left, like in known[:NAMED]:
-        yield f"The search has {name} without {left}, there like broker {like}."
-    if len(known) > NAMED:
-        yield f"It has {len(known) - NAMED:,} more groups of partitions without such brokers."
-
-
-def _without_world(situations: Situations, topic: Topic, partitions: tuple[int, ...]) -> ClusterPart:
-    """Return partitions as a part that steps are tried on by name only.
-
-    Without a controller each broker that starts may become it, and elect leaders.
-    """
-    observed = situations.whole(topic, partitions[0])
-    capture, brokers, known = situations.capture, observed.brokers, observed.situation.brokers
-    if capture.controller not in {*capture.live} & {*capture.registered}:
-        others = tuple(b for b in capture.brokers if b not in brokers)
-        brokers, known = (*brokers, *others), (*known, *(situations.of_broker(b).situation.brokers[0] for b in others))
-    serving = evolve(observed.situation, brokers=tuple(evolve(one, offline=False) for one in known))
-    lineages = Lineages(brokers, {}, ())
-    return ClusterPart(
-        topic, partitions, Observed(serving, brokers, observed.ids), observed.ids, Choice((), ()), lineages
-    )
-
-
-def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterPart]:
-    """Return the parts of groups, with the choice of a number, or the last one where there are fewer."""
-    parts = []
-    for group in groups:
-        known = [i for other in groups if other.topic.name == group.topic.name for i in other.observed.ids]
-        choice = group.choices[min(number, len(group.choices) - 1)]
-        ids = tuple(dict.fromkeys([*group.observed.ids, *known]))
-        observed = without_logs(group.observed, choice.without)
-        parts.append(
-            ClusterPart(group.topic, group.partitions, observed, ids, choice, group.lineages, latest=group.latest)
-        )
-    return parts
 
 
 def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[str]:

@@ -11,7 +11,8 @@ import pytest
 from kwalk.clusters.handlers.recover import recovery_object
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migration_search import read_migration
-from kwalk.invariants.reading.outlook import MOST_PARTS, read_snapshot, recovery_problem
+from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
+from kwalk.invariants.reading.partition_groups import MOST_PARTS
 from kwalk.model.language import UsageError
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document.markdown import markdown_document

@@ -14,7 +14,8 @@ from attrs import evolve
 
 from kwalk.clusters.lab.experiments import EXPERIMENTS
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import damaged_topics, groups_of, parts_of, recovery_problem
+from kwalk.invariants.reading.outlook import damaged_topics, recovery_problem
+from kwalk.invariants.reading.partition_groups import groups_of, parts_of
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.procedures import Catalogue
 from kwalk.model.language.inspection import Severity

@@ -11,9 +11,10 @@ import pytest
 from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds
+from kwalk.invariants.reading.claims import OF_RECORDS
 from kwalk.invariants.reading.finding_kinds import OF_LACKING, Act
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.outlook import OF_RECORDS, problem_of
+from kwalk.invariants.reading.outlook import problem_of
 from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.model.language.inspection import FindingKind

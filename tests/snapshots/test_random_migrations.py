@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from kwalk.invariants.reading.claims import OF_RECORDS
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.outlook import OF_RECORDS, groups_of, parts_of
+from kwalk.invariants.reading.partition_groups import groups_of, parts_of
 from kwalk.model.kafka.migration.log_manager import Fate
 from kwalk.model.kafka.migration.zk_topic_migration_client import partition_registration
 from kwalk.model.kafka.snapshots.capture import Capture, read_capture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from kwalk.invariants.reading import outlook
+from kwalk.invariants.reading import outlook, partition_groups
 from kwalk.invariants.reading.inspection import inspect_capture
 from kwalk.invariants.reading.migration import migration_prospect
 from kwalk.model.kafka.snapshots import at_rest
@@ -46,7 +46,7 @@ def test_brokers_that_are_alike_are_all_named(
     capture = read_capture(json.dumps(found).encode())
     whole = inspect_capture(capture)
     prospect = migration_prospect(capture, whole)
-    for module in (at_rest, outlook):
+    for module in (at_rest, partition_groups):
         monkeypatch.setattr(module, "MOST_BROKERS", 6)
     folded = inspect_capture(capture)
     assert [one.kind.name for one in folded.observations if one.kind.name == "not-inspected"] == []
@@ -107,7 +107,7 @@ PLANS = (
 
 def plan_with(most: int, found: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> tuple[list[str] | None, bool]:
     """Return the steps of the plan if a world has so many brokers at most, and whether one is without some."""
-    monkeypatch.setattr(outlook, "FEW_BROKERS", most)
+    monkeypatch.setattr(partition_groups, "FEW_BROKERS", most)
     problem = outlook.recovery_problem(json.dumps(found).encode())
     plan = plan_recovery(evolve(problem, alternatives=()), seconds=120).plan
     is_without = any("The search has orders-0 without" in note for note in problem.notes)
@@ -150,7 +150,7 @@ def test_no_step_is_for_one_of_brokers_that_are_alike(monkeypatch: pytest.Monkey
     """What helps one of them must be done to all; a broker that another topic needs is none of them."""
     found = served_by_four(4)
     for name in ("FEW_BROKERS", "MOST_BROKERS"):
-        monkeypatch.setattr(outlook, name, 3)
+        monkeypatch.setattr(partition_groups, name, 3)
     minted(found)
     found["brokers"]["4"]["dirs"]["payments-0"] = log(OTHER, ((0, 0), (1, 5)), crc=9)
     found["topics"]["payments"]["partition_state"]["0"]["isr"] = [1, 2, 3]
@@ -169,7 +169,7 @@ def test_all_brokers_are_looked_at_where_the_newest_log_matters(monkeypatch: pyt
     found = served_by_four(4)
     found["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=2, zk_version=2)
     for name in ("FEW_BROKERS", "MOST_BROKERS"):
-        monkeypatch.setattr(outlook, name, 3)
+        monkeypatch.setattr(partition_groups, name, 3)
     problem = outlook.recovery_problem(json.dumps(found).encode())
     assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)
 
@@ -181,7 +181,7 @@ def test_a_follower_with_another_log_is_not_left_out(monkeypatch: pytest.MonkeyP
     for number in ("3", "4"):
         found["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (1, 5)), crc=9)
     for name in ("FEW_BROKERS", "MOST_BROKERS"):
-        monkeypatch.setattr(outlook, name, 3)
+        monkeypatch.setattr(partition_groups, name, 3)
     problem = outlook.recovery_problem(json.dumps(found).encode())
     assert not any("The search has" in note for note in problem.notes)
     assert any("4 brokers take part, more than the 3 of a model" in note for note in problem.notes)

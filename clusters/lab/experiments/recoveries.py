@@ -43,7 +43,8 @@ from kwalk.clusters.lab.experiments.operator_steps import carry_out, move_away, 
 from kwalk.clusters.lab.experiments.random_damages import RandomDamages
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.invariants.reading.inspection import inspect_snapshot
-from kwalk.invariants.reading.outlook import WITH_LOSSES, recovery_problem
+from kwalk.invariants.reading.losses import WITH_LOSSES
+from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.search.analyses.recovery import Plan, Recovery, plan_recovery
 

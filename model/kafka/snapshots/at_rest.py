@@ -197,6 +197,11 @@ class Observed:
     ids: tuple[str, ...]
     alike: Mapping[int, int] = field(factory=dict, hash=False)
 
+    @property
+    def isr(self) -> list[int]:
+        """The brokers in the ISR."""
+        return [b for b, one in zip(self.brokers, self.situation.brokers, strict=True) if one.in_isr]
+
     def named(self, numbers: Iterable[int]) -> list[int]:
         """Return the ids of brokers of the situation, and of those that are left out and alike."""
         known = list(numbers)

@@ -1,0 +1,138 @@
+"""Under which conditions a plan is one: what the snapshot does not show, and what an operator wants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
+from kwalk.model.kafka.snapshots.capture import Capture, topic_label
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, strangers
+from kwalk.model.kafka.snapshots.lineage import KEEPING, keeps_difference
+from kwalk.model.kafka.snapshots.worlds import ClusterPart
+from kwalk.model.language.inspection import Inspection
+
+KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
+"""What a plan keeps; records of a topic that is being deleted are not kept."""
+DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
+"""The condition of plans where ZooKeeper has none of the topics of the logs."""
+
+
+def of_lost_topics(inspection: Inspection) -> str:
+    """Return the condition of plans where ZooKeeper has not, and may have lost, topics of logs."""
+    names: list[str] = []
+    for one in inspection.observations:
+        if one.kind.name == TOPICS_ARE_LOST.name:
+            return DELETED
+        if one.kind.name == SOME_TOPICS_ARE_LOST.name:
+            names += one.fields["topics"].split()
+        if one.kind.name == ORPHANED_LOG.name:
+            names.append(one.fields["topic"])
+    labels = [topic_label(name) for name in dict.fromkeys(names)]
+    was = f"{listed(labels)} {each(labels, 'was', 'were')}"
+    return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
+
+
+def of_strangers(capture: Capture) -> str:
+    """Return the condition that brokers with logs of other topics are of this cluster: plans move these away."""
+    found = strangers(capture)
+    return f"if {brokers(found)} {each(found, 'is', 'are')} not of another cluster" if found else ""
+
+
+def premise_of(parts: Iterable[ClusterPart]) -> str:
+    """Return the conditions under which the logs of parts are what is assumed of them."""
+    known = tuple(parts)
+    found = list(dict.fromkeys(part.choice.premise for part in known if part.choice.premise))
+    bare = [part.name for part in known if _has_lost_its_logs(part)]
+    return joined(listed(found) if found else "", f"if the records of {listed(bare)} are given up" if bare else "")
+
+
+def _has_lost_its_logs(part: ClusterPart) -> bool:
+    """Whether a partition that has been led has no log on the disk of any broker, and no broker serves it.
+
+    The first leader may have served it for long at leader epoch 0.
+    """
+    situation = part.observed.situation
+    is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
+    return is_gone and situation.has_state and not any(one.in_isr and one.alive for one in situation.brokers)
+
+
+def of_marks(capture: Capture) -> str:
+    """Return the condition that topics with logs were marked for deletion on purpose: a start or a failover ends it.
+
+    A replica that the snapshot does not show may have a log.
+    """
+    logs = {name.rpartition("-")[0] for broker in capture.hosts for name in broker.directories}
+    names = [topic_label(name) for name in capture.deleting if name in capture.topics and name in logs]
+    return f"if {listed(names)} {each(names, 'was', 'were')} marked for deletion on purpose" if names else ""
+
+
+def taken_for_others(parts: Iterable[ClusterPart]) -> frozenset[int]:
+    """Return the brokers whose disks are taken to be those of others."""
+    return frozenset(broker for part in parts for broker in part.choice.without)
+
+
+def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that what the snapshot lacks is in order: disks of replicas, and other topics.
+
+    Nothing is to be so on the disks of brokers that are gone for good.
+    """
+    others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
+    return joined(_of_unseen_disks(capture, parts, gone), others)
+
+
+def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks.
+
+    While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
+    lack some.
+    """
+    found, rivals, known_parts = set[int](), set[int](), tuple(parts)
+    others = taken_for_others(known_parts)
+    for part in known_parts:
+        known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+        members = [b for b, one in known.items() if (one.replica or one.in_isr) and not one.offline]
+        name, number = part.topic.name, part.partitions[0]
+        unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
+        isr = {b for b in members if known[b].in_isr} - {*gone}
+        found |= unseen
+        rivals |= unseen & isr if isr - unseen and not any(known[b].alive for b in isr) else set()
+    if not found:
+        return ""
+    what = "have the logs that ZooKeeper assigns to them"
+    ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
+    return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"
+
+
+def keeps_of(capture: Capture, parts: Sequence[ClusterPart]) -> str:
+    """Return what plans keep: not the records of logs that the operator has not chosen."""
+    given_up: dict[str, None] = {}
+    for part in parts:
+        others = sorted({b for group in part.lineages.groups for b in group} - {*part.choice.keeps})
+        label = topic_label(part.topic.name)
+        isr = part.observed.isr
+        if _has_lost_its_logs(part):
+            given_up[f"{part.name} had"] = None
+        elif isr and not part.lineages.isr:
+            given_up[f"only {brokers(isr)} had of {part.name}"] = None
+        elif others and not part.choice.keeps:
+            given_up[f"topic {label} has now"] = None
+        elif others and part.choice.premise.startswith(KEEPING):
+            given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
+        elif own := [b for b in others if _is_of_another_leader(part, b)]:
+            given_up[f"only {brokers(own)} {each(own, 'has', 'have')} of {part.name}"] = None
+    if all(part.topic.name in capture.deleting for part in parts):
+        return "safe"
+    if not given_up:
+        return KEEPS
+    return f"it gives up the records that {listed(list(given_up))}; no other is lost, none of another topic comes in,"
+
+
+def _is_of_another_leader(part: ClusterPart, broker: int) -> bool:
+    """Whether a log that is not kept has records of the topic, of another leader in an epoch that was given twice."""
+    logs = part.lineages.logs
+    return any(keeps_difference(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
+
+
+def joined(*conditions: str) -> str:
+    """Return conditions that all hold: a plan is safe only under each of those that its worlds take for granted."""
+    return ", and ".join(filter(None, conditions))
