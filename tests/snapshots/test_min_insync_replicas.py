@@ -235,8 +235,9 @@ def test_the_controller_fails_over_though_its_own_disk_is_what_has_failed() -> N
 
 def given_up(snapshot: dict[str, Any], condition: str) -> list[str]:
     """The names of the starts and elections of the operator who gives some brokers up."""
-    (lossy,) = (one for one in problem(snapshot).alternatives if one.premise == condition)
-    return [name for name in names(lossy) if name.startswith(("start-", "elect-unclean"))]
+    lossy = [one for one in problem(snapshot).alternatives if one.premise == condition]
+    (found,) = {tuple(name for name in names(one) if name.startswith(("start-", "elect-unclean"))) for one in lossy}
+    return list(found)
 
 
 def test_brokers_that_are_down_and_whole_are_elected_where_only_the_isr_is_gone_for_good() -> None:
