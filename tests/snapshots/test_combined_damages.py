@@ -305,6 +305,17 @@ def test_what_does_nothing_to_a_partition_without_a_model_is_planned() -> None:
     assert "and does nothing to orders-0" in markdown_document(tuple(blocks_of(found, "now.json")))
 
 
+def test_a_way_out_does_not_refer_to_a_plan_that_there_is_not() -> None:
+    """The leader began with an empty log, and those that are down have committed records, which they would truncate."""
+    snapshot = cluster("3.4.1")
+    for number in (2, 3):
+        stop(snapshot, number)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], ((5, 0),), crc=9)
+    assert "orders-0" in problem(snapshot).left_out
+    text = ways_out(snapshot)["down-broker-has-another-log"]
+    assert text.startswith("choose which records orders-0 is to have: to keep those of broker 1, before broker 2 starts")
+
+
 def test_a_broker_that_has_no_part_in_it_may_restart() -> None:
     """Broker 4 has a log of no topic. Without a controller each broker that starts may become it, and elects."""
     snapshot = restored(cluster(brokers=5), read=False)
