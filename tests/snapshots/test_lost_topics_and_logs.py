@@ -162,7 +162,9 @@ def test_an_empty_log_is_not_said_to_start_first_or_at_all() -> None:
     ways = ways_out(found)
     assert ways["no-live-isr"].startswith(first) and ways["broker-down"].startswith(first)
     recovery = plan_recovery(recovery_problem(json.dumps(found).encode()), seconds=60)
-    assert recovery.plan is not None and [one.name for one in recovery.plan.procedures] == ["start-broker 2"]
+    assert recovery.plan is not None
+    steps = [one.name for one in recovery.plan.procedures]
+    assert steps == ["write-states-of-latest", "start-broker 2"], "the controller may leave broker 1 in the ISR"
     isr(found, -1, [1])
     for kind in ("no-live-isr", "broker-down"):
         assert ways_out(found)[kind].startswith("do not start broker 1: its log of orders-0 is empty")
