@@ -68,7 +68,7 @@ class LeftOut:
 
 
 def groups_of(
-    capture: Capture, names: Iterable[str], most: int = MOST_PARTS
+    capture: Capture, names: Collection[str], most: int = MOST_PARTS
 ) -> tuple[list[PartitionGroup], list[LeftOut]]:
     """Return the groups of partitions of some topics, and the partitions that are left out.
 
@@ -100,13 +100,12 @@ def groups_of(
             lineages = situations.lineages(topic, partition, observed.brokers)
             ahead = _ahead(capture, topic, partition, observed)
             choices = own_choices(capture, lineages, topic, partition)
-            alike = {observed.brokers[number] for number in observed.alike.values()}
-            possible = tuple(one for one in choices if ahead.isdisjoint(one.keeps) and alike <= {*one.keeps})
-            if choices[:1] != possible[:1]:
+            if not ahead.isdisjoint(choices[0].keeps):
                 left.append(LeftOut(_without_world(situations, topic, (partition,)), AHEAD))
                 continue
+            choices = tuple(one for one in choices if ahead.isdisjoint(one.keeps))
             latest = latest_members(capture, topic, partition)
-            known[partition] = PartitionGroup(topic, (), observed, lineages, possible, latest)
+            known[partition] = PartitionGroup(topic, (), observed, lineages, choices, latest)
             equal.setdefault(known[partition].key, []).append(partition)
         groups += [evolve(known[numbers[0]], partitions=tuple(numbers)) for numbers in equal.values()]
     if len(groups) > most:
@@ -173,11 +172,14 @@ def _out_of_order(situations: Situations, names: Iterable[str]) -> Iterator[int]
 def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Collection[int]) -> Observed:
     """Return the situation of a partition; if that has many brokers, without some that others are like.
 
-    Their logs are of the lineage of a live leader's, whose term is ZooKeeper's: none has records that all others lack.
-    No step of a plan is for one of them, or its like, alone. Those that are `apart` stay.
+    Their logs are of the lineage of a live leader's, whose term is ZooKeeper's: none has records that all others lack,
+    and whichever logs are kept, theirs are. No step of a plan is for one of them, or its like, alone. Those that are
+    `apart` stay.
     """
-    whole = situations.whole(topic, partition)
-    if len(whole.brokers) <= FEW_BROKERS or is_behind_logs(situations.capture, topic, partition):
+    capture, whole = situations.capture, situations.whole(topic, partition)
+    if len(whole.brokers) <= FEW_BROKERS or is_behind_logs(capture, topic, partition):
+        return whole
+    if _ahead(capture, topic, partition, whole):
         return whole
     logs = situations.lineages(topic, partition, whole.brokers)
     leaders = (b for b, one in zip(whole.brokers, whole.situation.brokers, strict=True) if one.leads and one.alive)
@@ -185,8 +187,10 @@ def _in_a_world(situations: Situations, topic: Topic, partition: int, apart: Col
     for most in (2, 1) if led is not None else ():
         found = without_alike(whole, most, apart)
         alike = {*found.alike, *(found.brokers[number] for number in found.alike.values())}
-        is_like_leader = all(logs.group_of(broker) == led for broker in alike)
-        if is_like_leader and len(found.brokers) <= (FEW_BROKERS if most > 1 else MOST_BROKERS):
+        if len(found.brokers) > (FEW_BROKERS if most > 1 else MOST_BROKERS):
+            continue
+        kept = (choice.keeps for choice in own_choices(capture, logs, topic, partition))
+        if all(logs.group_of(broker) == led for broker in alike) and all(alike <= {*keeps} for keeps in kept):
             return found
     return whole
 

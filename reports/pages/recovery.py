@@ -132,7 +132,7 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         what = "  One fault can defeat each of the cheapest sequences; dearer ones were not tried."
         return [strong("UNDECIDED", "open"), what]
     if recovery.stopped is StopReason.MEMORY:
-        what = "  The search for a safe plan needs more memory than it may take, 2 GiB."
+        what = "  The search for a safe plan needs more memory than it may take."
         return [strong("UNDECIDED", "open"), what]
     return [strong("UNDECIDED", "open"), "  The time ended before a safe plan was found; increase --seconds."]
 
