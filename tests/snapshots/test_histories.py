@@ -130,6 +130,26 @@ def test_a_restart_of_all_brokers_after_a_topic_was_created_again_unnoticed_is_e
     assert taken == ["stop(0", "restart(0", "stop(1", "restart(1", "restart(2"]
 
 
+def test_a_log_has_the_leader_epoch_of_a_state_that_was_removed() -> None:
+    """The state is written again with epoch 0, which logs have from before: brokers are at 1, and none takes it up."""
+    (report,) = reports_of(history("states-removed-and-written-again")[1:])
+    assert report.fit is Fit.EXPLAINED
+    assert any(key.startswith("remove_partition_states_by_hand") for key in report.trace.actions)
+
+
+def test_brokers_are_asked_after_zookeeper_and_may_be_ahead() -> None:
+    """The snapshot has ZooKeeper before an election, and the brokers' memory after it."""
+    before, after = history("states-removed-and-written-again")[:2]
+    torn = copy.deepcopy(before)
+    for number in ("1", "3"):
+        torn["brokers"][number]["replicas"] = after["brokers"][number]["replicas"]
+    (report,) = reports_of([before, torn, after])
+    assert report.fit is Fit.EXPLAINED
+    shown = "snapshot 2 has broker 1 at leader epoch 1 of h0-a-0, and ZooKeeper at 0"
+    assert [waypoint.doubt for waypoint in report.series.waypoints] == ["", shown, ""]
+    assert any(fact.startswith(shown) for fact in report.series.facts)
+
+
 @pytest.mark.parametrize("name", ["begins-removed-with-states-in-the-controller", "begins-removed-before-two-orders"])
 def test_a_series_may_begin_when_a_topic_was_removed_by_hand(name: str) -> None:
     """Its logs are there; a controller that had it elects no leader of its next life, until there is a failover."""

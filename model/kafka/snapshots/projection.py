@@ -91,17 +91,26 @@ class Unsettled:
     leaderless: frozenset[int] = frozenset()
     outdated: frozenset[int] = frozenset()
     without_log: frozenset[tuple[int, int]] = frozenset()
+    ahead: frozenset[tuple[int, int, int]] = frozenset()
+    states_removed: bool = False
 
     def before(self, later: Unsettled) -> Unsettled:
         """Return what is lacking and is there in the next capture; what lacks there, too, comes no moment later."""
         if self.is_new and later.is_new:
-            return Unsettled()
+            return Unsettled(states_removed=self.states_removed)
         return Unsettled(
             self.is_new,
             self.leaderless - later.leaderless,
             self.outdated - later.outdated,
             self.without_log - later.without_log,
+            self.ahead - later.ahead,
+            self.states_removed,
         )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of what the capture shows is left open."""
+        return evolve(self, states_removed=False) == SETTLED
 
     @property
     def waiting(self) -> frozenset[int]:
@@ -128,7 +137,14 @@ def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
         for broker in live & set(state.isr)
         if state.leader is not None and capture.directory(broker, topic_name, partition) is None
     )
-    return Unsettled(not topic.states, waits, gone - waits, lacking)
+    ahead = frozenset(
+        (broker, partition, replica.leader_epoch)
+        for broker in live
+        for (name, partition), replica in capture.brokers[broker].replicas.items()
+        if name == topic_name and replica is not None and partition in topic.states
+        if replica.leader_epoch > topic.states[partition].leader_epoch
+    )
+    return Unsettled(not topic.states, waits, gone - waits, lacking, ahead)
 
 
 def written_later(state: CapturedPartitionState) -> int:
@@ -389,10 +405,11 @@ def replica_facts(
     for number, real in enumerate(numbering.brokers):
         if not may_lack(capture, numbering, open_, real, partition):
             yield from _directory(capture, numbering, partition, number, real)
-        if partition not in open_.waiting and not open_.is_new and life == 0:
+        is_open = partition in open_.waiting or any((b, p) == (real, partition) for b, p, _ in open_.ahead)
+        if not is_open and not open_.is_new and life == 0:
             yield from _in_memory(capture, numbering, partition, number, real)
     if partition not in open_.waiting:
-        yield from _led(capture, numbering, partition, life)
+        yield from _led(capture, numbering, partition, life + open_.states_removed)
 
 
 def may_lack(capture: Capture, numbering: Numbering, open_: Unsettled, broker: int, partition: int) -> bool:

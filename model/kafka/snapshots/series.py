@@ -900,7 +900,10 @@ def _waypoints(series: Captures, scope: Scope, numbering: Numbering) -> Iterator
                 without=not_between(before, after, numbering),
                 rare=unlikely_between(before, after, numbering),
                 needs=needs(before, after, numbering),
-                doubt=_unsettled(name, capture, series.topic) or _unseen_life(series, place) or _far(series, place),
+                doubt=_unsettled(name, capture, series.topic)
+                or _ahead(series, place)
+                or _unseen_life(series, place)
+                or _far(series, place),
             )
         before = after
 
@@ -932,12 +935,13 @@ def _open(series: Captures, place: int) -> Unsettled:
     now, pairs = series.captures[place].topics.get(series.topic), list(pairwise(series.captures[: place + 1]))
     gone = [other.topics[series.topic] for one, other in pairs if loses_states(one, other, series.topic)]
     if now is not None and any(not is_another(one, now) for one in gone):
-        found = evolve(found, is_new=False)  # what is gone does not come a moment later
+        found = evolve(found, is_new=False, states_removed=True)  # what is gone does not come a moment later
     for before, _ in pairs[-1:]:
         was = before.topics.get(series.topic)
         if was is not None and now is not None and not is_another(was, now):
             kept = {(b, p) for b, p in found.without_log if before.directory(b, series.topic, p) is not None}
-            found = evolve(found, without_log=found.without_log - kept)
+            ahead = found.ahead - unsettled_of(before, series.topic).ahead
+            found = evolve(found, without_log=found.without_log - kept, ahead=ahead)
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 
@@ -994,6 +998,17 @@ def _unsettled(name: str, capture: Capture, topic_name: str) -> str:
     return ""
 
 
+def _ahead(series: Captures, place: int) -> str:
+    """Return which broker had a leader epoch that ZooKeeper, read a moment before, does not have; or nothing."""
+    for broker, partition, epoch in sorted(_open(series, place).ahead):
+        in_zookeeper = series.captures[place].topics[series.topic].states[partition].leader_epoch
+        return (
+            f"{printable(series.names[place], 200)} has broker {broker} at leader epoch {epoch} of "
+            f"{topic_label(series.topic)}-{partition}, and ZooKeeper at {in_zookeeper}"
+        )
+    return ""
+
+
 # Facts.
 
 
@@ -1007,8 +1022,8 @@ def _facts(series: Captures, scope: Scope, numbering: Numbering, start: Inferred
     if series.first.version_note:
         yield series.first.version_note
     for place, (name, capture) in enumerate(zip(series.names, series.captures, strict=True)):
-        doubt = _unsettled(name, capture, series.topic)
-        if doubt and _open(series, place) != Unsettled():
+        doubt = _unsettled(name, capture, series.topic) or _ahead(series, place)
+        if doubt and not _open(series, place).is_settled:
             yield f"{doubt}: it was taken while the cluster was at work, and what came a moment later is left open."
     if series.life:
         yield f"The topic was created again: what it was before {series.names[0]} is explained by itself."
