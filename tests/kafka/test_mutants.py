@@ -23,6 +23,7 @@ UNTRIED = {
     "partition.follower_lags",
     "reassignment.reassign_to_list",
     "repair.move_directory_away",
+    "repair.replace_disk",
 }
 """The actions of which no run tries mutants: only stories that begin with a snapshot have them. There may be fewer."""
 every_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.page)

@@ -150,6 +150,17 @@ def test_brokers_are_asked_after_zookeeper_and_may_be_ahead() -> None:
     assert any(fact.startswith(shown) for fact in report.series.facts)
 
 
+@pytest.mark.parametrize("kept", [(), ("h1-a-1", "h1-a-2")], ids=["all", "one"])
+def test_a_broker_that_is_down_loses_its_logs(kept: tuple[str, ...]) -> None:
+    """All of them in one step: an empty disk, or its directories are removed."""
+    documents = history("a-stopped-broker-loses-its-logs")
+    before, after = (document["brokers"]["1"]["dirs"] for document in documents[-2:])
+    after |= {name: before[name] for name in kept}
+    (report,) = reports_of(documents)
+    assert report.fit is Fit.EXPLAINED
+    assert report.trace.actions[-1] == ("move_directory_away(0, 0, 0)" if kept else "replace_disk(0)")
+
+
 @pytest.mark.parametrize("name", ["begins-removed-with-states-in-the-controller", "begins-removed-before-two-orders"])
 def test_a_series_may_begin_when_a_topic_was_removed_by_hand(name: str) -> None:
     """Its logs are there; a controller that had it elects no leader of its next life, until there is a failover."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, groupby
 
 from attrs import field, frozen
 
@@ -61,7 +61,9 @@ WRITERS = frozenset({*CREATIONS, *EXPANSIONS, *REASSIGNMENTS, "write_topic_id", 
 """Actions of clients and operators that write the topic's znode, or read it in order to write it."""
 REMOVALS = frozenset({"client_deletes_topic", "remove_topic_by_hand", "remove_deletion_request_by_hand"})
 STATE_REMOVAL = "remove_partition_states_by_hand"
-REMOVAL, EDIT, LOG_REMOVAL = "remove_metadata_files", "edit_metadata_files", "move_directory_away"
+REMOVAL, EDIT = "remove_metadata_files", "edit_metadata_files"
+LOG_REMOVAL, DISK_REPLACEMENT = "move_directory_away", "replace_disk"
+"""Of a broker that is down, one log goes or all of them: which is taken between two captures, these show."""
 LOST_REQUEST = "lose_request"
 """A request is lost only if the controller that has sent it resigns."""
 STARTS = frozenset({"restart", "notice_expiry"})
@@ -201,7 +203,7 @@ def not_between(before: CapturePoint, after: CapturePoint, numbering: Numbering)
         _no_writers(before, after, numbering)
         | (frozenset() if visited else {REMOVAL})
         | (frozenset() if _has_another_file(before, after, numbering) else {EDIT})
-        | (frozenset() if _log_is_gone(before, after, numbering) else {LOG_REMOVAL})
+        | ({LOG_REMOVAL, DISK_REPLACEMENT} - set(_lost_logs(before, after, numbering).values()))
         | (frozenset() if numbering.scope.deletion else REMOVALS)
         | (frozenset() if numbering.scope.loses_states else {STATE_REMOVAL})
         | (frozenset() if numbering.scope.moves else REASSIGNMENTS | REASSIGNING)
@@ -225,15 +227,24 @@ def _lacks_members(after: CapturePoint, numbering: Numbering) -> bool:
     return any(known & set(topic.partitions.get(p, ())) - set(state.isr) for p, state in topic.states.items())
 
 
-def _log_is_gone(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
-    """Whether a broker that is down lacks a log that it has in the capture before: operators move or remove it."""
+def _lost_logs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> dict[tuple[int, int], str]:
+    """Return the logs that a broker that is down has lost since the capture before, and how operators took each.
+
+    A broker without any of several logs that it had got an empty disk, or all of them were removed.
+    """
     assert after.capture is not None
     if before.capture is None or before.life != after.life:
-        return False
-    was, now, name, partitions = before.capture, after.capture, numbering.topic, range(numbering.partitions)
-    down = [real for real in numbering.brokers if real in now.brokers and not now.brokers[real].alive]
-    lost = ((b, p) for b in down for p in partitions if was.directory(b, name, p) and now.brokers[b].seen)
-    return any(now.directory(b, name, p) is None for b, p in lost)
+        return {}
+    was, now, name = before.capture, after.capture, numbering.topic
+    found: dict[tuple[int, int], str] = {}
+    for number, real in enumerate(numbering.brokers):
+        if real not in now.brokers or now.brokers[real].alive or not now.brokers[real].seen:
+            continue
+        had = [p for p in range(numbering.partitions) if was.directory(real, name, p)]
+        lost = [p for p in had if now.directory(real, name, p) is None]
+        how = DISK_REPLACEMENT if len(lost) > 1 and lost == had else LOG_REMOVAL
+        found |= {(number, partition): how for partition in lost}
+    return found
 
 
 def _has_another_file(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> bool:
@@ -340,6 +351,11 @@ def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numberin
         if was != will:
             events = STARTS if will else ENDS
             yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))
+    gone = _lost_logs(before, after, numbering) if numbering.scope.removes_logs else {}
+    for (number, how), lost in groupby(gone, lambda place: (place[0], gone[place])):
+        clauses = [where(f"brokers[{number}].replicas[0][{p}].on_disk", 0) for _, p in lost]
+        for each in [clauses] if how == DISK_REPLACEMENT else [[one] for one in clauses]:
+            yield Need(tuple(each), frozenset({(how, number)}))
 
 
 def _election_needs(before: CapturePoint, after: CapturePoint, numbering: Numbering) -> Iterator[Need]:

@@ -1070,6 +1070,7 @@ REAL_CLUSTER = RUNNING_CLUSTER.varied(
         operator.leave,
         operator.write_topic_id,
         repair.move_directory_away,
+        repair.replace_disk,
         *actions.TWO_STEP_ADMINS,
         admin_clients.admin_adds_partitions,
         admin_clients.admin_creates_topic,
