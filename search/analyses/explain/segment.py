@@ -511,9 +511,12 @@ class Layers:
             before = int(self.cursor[SegmentCursor.ASKED])
             self.cursor[SegmentCursor.LIMIT] = min(end, before + self.context.search_kernel.pace)
             self._ask(LoopTask.EVENTS, kind)
-            if loops.seed(self._segment(), self.cursor, int(kind)) == SegmentStatus.FULL:
-                self._grow(self.size)
+            status = loops.seed(self._segment(kind), self.cursor)
             self.context.search_kernel.check()
+            if status == SegmentStatus.FULL:
+                self._grow(self.size)
+            elif status == SegmentStatus.FAILED:
+                raise StepFailed(self, int(self.cursor[SegmentCursor.FAILED_AT]))
             self.context.tick(int(self.cursor[SegmentCursor.ASKED]) - before)
 
     def _close(self) -> None:
@@ -540,13 +543,16 @@ class Layers:
 
         self.context.search_kernel.ask(query)
 
-    def _segment(self) -> Segment:
-        kernel = self.context.kernel
+    def _segment(self, event: int = StepKind.EVENT) -> Segment:
+        """Return what the loops read; assumed events are those of a kind."""
+        kernel, is_plain = self.context.kernel, self.context.search_kernel.is_plain
         if kernel is not self.hits_of:
             self.hits_before.update(self._hits())
             self.hits, self.hits_of = np.zeros(2 * len(kernel.bounds) + 2, np.int64), kernel
         return Segment(
-            expand=kernel.expand,
+            expand=kernel.expand if is_plain else 0,
+            guards=kernel.guards,
+            apply=kernel.apply,
             row_words=kernel.instance_words,
             instances=kernel.instances,
             space=self.states.space,
@@ -555,7 +561,10 @@ class Layers:
             row=self.row.ctypes.data,
             hits=self.hits.ctypes.data,
             bounds=len(kernel.bounds),
-            kinds=self.kinds,
+            prompt_row=self._row(StepKind.PROMPT),
+            free_row=self._row(StepKind.ROUTINE, StepKind.PROMPT),
+            idle_row=self._row(StepKind.IDLE_TIME),
+            event_row=self._row(event),
             busy_row=self.busy_row,
             restless_row=self.restless_row,
             limits=self.limits,
@@ -569,6 +578,12 @@ class Layers:
             order=self.order,
             matches=self.matches,
         )
+
+    def _row(self, *kinds: int) -> np.ndarray:
+        """Return the bit row of the instances that have one of some kinds now, uint64[instance_words]."""
+        bits = np.zeros(64 * self.context.kernel.instance_words, np.uint8)
+        bits[: len(self.kinds)] = np.isin(self.kinds[: len(bits)], kinds)
+        return np.packbits(bits, bitorder="little").view(np.uint64)
 
     def at_rest(self) -> np.ndarray:
         """Return for each state whether it is at rest, bool[states]."""
@@ -603,7 +618,7 @@ def compile_loops(context: SegmentContext) -> None:
     layers.states.add(starts, 0)
     layers.advance()
     layers.cursor[SegmentCursor.LIMIT] = layers.cursor[SegmentCursor.ASKED]
-    loops.seed(layers._segment(), layers.cursor, int(StepKind.EVENT))
+    loops.seed(layers._segment(), layers.cursor)
     layers.at_rest()
 
 

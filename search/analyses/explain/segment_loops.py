@@ -17,7 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kwalk.search.native.intrinsics import ZERO, call, count_up, integer, peek, peek32, poke
+from kwalk.search.native.intrinsics import (
+    ONE,
+    ZERO,
+    call,
+    call_void,
+    count_up,
+    integer,
+    lowest_bit,
+    peek,
+    peek32,
+    poke,
+    poke32,
+)
 from kwalk.search.native.loops import BoolArray, ByteArray, Int64Array, Uint32Array, WordArray, loop, part
 from kwalk.search.visited.hash_table import ABSENT, find_or_add, room_for_keys
 from kwalk.search.visited.keys import KeySpace, hash_of, key_at
@@ -134,6 +146,9 @@ class Segment(NamedTuple):
     """The arrays of a segment search: the kernel, the states, and for each state its parent, last step and depth."""
 
     expand: int
+    """The address of plain Python's function; 0 for compiled code: loops evaluate guards, and apply what they need."""
+    guards: int
+    apply: int
     row_words: int
     instances: int
     space: KeySpace
@@ -144,8 +159,14 @@ class Segment(NamedTuple):
     hits: int
     bounds: int
     """The number of bounds; `hits` has twice as many entries: those of the last state, then the totals."""
-    kinds: ByteArray
-    """uint8 per instance."""
+    prompt_row: WordArray
+    """Bit row of the instances of kind PROMPT."""
+    free_row: WordArray
+    """Bit row of those of kind ROUTINE or PROMPT."""
+    idle_row: WordArray
+    """Bit row of those of kind IDLE_TIME."""
+    event_row: WordArray
+    """Bit row of the assumed events that are taken."""
     busy_row: WordArray
     """Bit row of the instances that are disabled in a state at rest."""
     restless_row: WordArray
@@ -196,9 +217,66 @@ def holding(program: ClauseProgram, keys: int, words: int, results: BoolArray) -
 
 @part
 def _expand(segment: Segment, index: int) -> int:
-    """Write the successors of a state into the buffers; return their number, negative if an action failed."""
+    """Let plain Python write the successors of a state into the buffers; return how many, negative if one failed."""
     key = key_at(segment.space, index)
     return call(segment.expand, (key, segment.row, segment.successors, segment.successor_instances, segment.hits))
+
+
+@part
+def _apply(segment: Segment, index: int, row: WordArray, counts: tuple[int, int]) -> int:
+    """Write the successors of a state by the enabled instances of a row into the buffers, in their order.
+
+    The counts are how many successors there are already, and at how many this ends. Return how many there are then,
+    negative if an instance failed.
+    """
+    key, made = key_at(segment.space, index), counts[0]
+    for word in range(segment.row_words):
+        left = peek(segment.row, word) & row[word]
+        while left != ZERO and made < counts[1]:
+            instance = 64 * word + lowest_bit(left)
+            left &= left - ONE
+            after = segment.successors + 8 * segment.logs.first_word * made
+            result = call(segment.apply, (instance, key, after))
+            if result < 0:
+                return result
+            if result > 0:
+                count_up(segment.hits, result - 1, 1)
+            else:
+                poke32(segment.successor_instances, made, instance)
+                made += 1
+    return made
+
+
+@part
+def _free_steps(segment: Segment, index: int) -> int:
+    """Write the free successors of a state into the buffers: if a calm search has a prompt step, only the first.
+
+    Return how many there are, negative if an instance failed.
+    """
+    if segment.expand:
+        return _expand(segment, index)
+    call_void(segment.guards, (key_at(segment.space, index), segment.row))
+    if segment.timing != TIMING_HASTY:
+        made = _apply(segment, index, segment.prompt_row, (0, 1))
+        if made != 0:
+            return made
+    made = _apply(segment, index, segment.free_row, (0, segment.instances))
+    if made >= 0 and (segment.timing == TIMING_HASTY or _is_off(segment, segment.busy_row)):
+        return _apply(segment, index, segment.idle_row, (made, segment.instances))
+    return made
+
+
+@part
+def _events(segment: Segment, index: int) -> int:
+    """Write the successors of a state by assumed events, if they may happen there; return as `_free_steps`."""
+    if segment.expand:
+        return _expand(segment, index)
+    call_void(segment.guards, (key_at(segment.space, index), segment.row))
+    if segment.timing not in (TIMING_HASTY, TIMING_EAGER):
+        row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
+        if not _is_off(segment, row):
+            return 0
+    return _apply(segment, index, segment.event_row, (0, segment.instances))
 
 
 @loop
@@ -210,7 +288,7 @@ def close(segment: Segment, cursor: Int64Array) -> int:
         index = _next(segment, cursor)
         if index == ABSENT:
             return SegmentStatus.COMPLETE
-        made = _expand(segment, index)
+        made = _free_steps(segment, index)
         if made < 0:
             cursor[SegmentCursor.FAILED_AT] = index
             return SegmentStatus.FAILED
@@ -218,7 +296,7 @@ def close(segment: Segment, cursor: Int64Array) -> int:
         if (rest or segment.timing == TIMING_HASTY) and _is_match(segment, key_at(segment.space, index)):
             segment.matches[cursor[SegmentCursor.MATCHES]] = index
             cursor[SegmentCursor.MATCHES] += 1
-        _store_successors(segment, cursor, index, (made, integer(rest)))
+        _store_successors(segment, cursor, index, made)
         segment.order[cursor[SegmentCursor.DONE]] = index
         cursor[SegmentCursor.DONE] += 1
     return SegmentStatus.RUNNING
@@ -267,27 +345,12 @@ def _is_off(segment: Segment, row: WordArray) -> bool:
 
 
 @part
-def _store_successors(segment: Segment, cursor: Int64Array, index: int, counts: tuple[int, int]) -> None:
-    """Store the free successors of a state; if a calm search has a prompt step, only the first of these."""
-    if segment.timing != TIMING_HASTY:
-        for j in range(counts[0]):
-            if segment.kinds[integer(peek32(segment.successor_instances, j))] == StepKind.PROMPT:
-                _store(segment, cursor, index, j)
-                _count_hits(segment, 0)
-                return
-    _count_hits(segment, 1)
-    for j in range(counts[0]):
-        kind = segment.kinds[integer(peek32(segment.successor_instances, j))]
-        idle = kind == StepKind.IDLE_TIME and (counts[1] != 0 or segment.timing == TIMING_HASTY)
-        if idle or kind in (StepKind.ROUTINE, StepKind.PROMPT):
-            _store(segment, cursor, index, j)
-
-
-@part
-def _count_hits(segment: Segment, times: int) -> None:
-    """Add the bounds hit in the last state, `times` 0 or 1, to the totals, and clear them."""
+def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: int) -> None:
+    """Store the successors in the buffers, and add the bounds that were hit to the totals."""
+    for j in range(made):
+        _store(segment, cursor, index, j)
     for bound in range(segment.bounds):
-        count_up(segment.hits, segment.bounds + bound, times * integer(peek(segment.hits, bound)))
+        count_up(segment.hits, segment.bounds + bound, integer(peek(segment.hits, bound)))
         poke(segment.hits, bound, ZERO)
 
 
@@ -352,19 +415,17 @@ def _is_step(segment: Segment, number: int, parent: int, instance: int) -> bool:
 
 
 @loop
-def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
-    """Take the events of a kind in expanded states, in their order, until the limit; return a status."""
+def seed(segment: Segment, cursor: Int64Array) -> int:
+    """Take the events in expanded states, in their order, until the limit; return a status."""
     while cursor[SegmentCursor.ASKED] < cursor[SegmentCursor.LIMIT]:
         if room_for_keys(segment.space, cursor[SegmentCursor.STATES]) < segment.instances:
             return SegmentStatus.FULL
         index = segment.order[cursor[SegmentCursor.ASKED]]
-        made = _expand(segment, index)
-        row = segment.restless_row if segment.timing == TIMING_PATIENT else segment.busy_row
-        if segment.timing in (TIMING_HASTY, TIMING_EAGER) or _is_off(segment, row):
-            for j in range(made):
-                if segment.kinds[integer(peek32(segment.successor_instances, j))] == kind:
-                    _store(segment, cursor, index, j)
-        _count_hits(segment, 0)
+        made = _events(segment, index)
+        if made < 0:
+            cursor[SegmentCursor.FAILED_AT] = index
+            return SegmentStatus.FAILED
+        _store_successors(segment, cursor, index, made)
         cursor[SegmentCursor.ASKED] += 1
     return SegmentStatus.COMPLETE
 
@@ -373,6 +434,8 @@ def seed(segment: Segment, cursor: Int64Array, kind: int) -> int:
 def at_rest(segment: Segment, results: BoolArray) -> None:
     """Set results[n] to whether state n is at rest."""
     for index in range(len(results)):
-        _expand(segment, index)
-        _count_hits(segment, 0)
+        if segment.expand:
+            _expand(segment, index)
+        else:
+            call_void(segment.guards, (key_at(segment.space, index), segment.row))
         results[index] = _is_off(segment, segment.busy_row)
