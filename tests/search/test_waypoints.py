@@ -14,7 +14,8 @@ from kwalk.search.analyses.explain import kernels
 from kwalk.search.analyses.explain.explain import ExplainOptions, Explanation, Fit, explain, explain_widening
 from kwalk.search.analyses.explain.segment import EventTiming
 from kwalk.search.kernel.compile.compiler import kernel_for
-from tests.search.kitchen import KITCHEN, MOST, seen, series
+from kwalk.search.results.trace import ModelFailure
+from tests.search.kitchen import GUEST, KITCHEN, MOST, Kitchen, cook, seen, series
 
 MODEL = Model(KITCHEN)
 
@@ -36,6 +37,45 @@ def test_a_behaviour_passes_through_all_waypoints_with_the_fewest_events() -> No
     done = explained(series(seen("clean", cooked=0), seen("first", cooked=1), seen("third", cooked=3)))
     assert (done.fit, done.how) == (Fit.EXPLAINED, "confirmed in plain Python")
     assert steps(done) == [[], ["order()", "cook()"], ["order()", "cook()", "order()", "cook()"]]
+
+
+@pytest.fixture
+def never_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search without a kernel stays with plain Python."""
+    monkeypatch.setattr(kernels, "cached_kernel", lambda _model: None)
+    monkeypatch.setattr(kernels, "COMPILE_AFTER", math.inf)
+
+
+@pytest.mark.usefixtures("never_compiles")
+@pytest.mark.parametrize("left", [{"wanted": 1}, {}], ids=str)
+def test_compiled_code_and_plain_python_store_the_same_states(left: dict[str, int]) -> None:
+    found = series(seen("first", cooked=1), seen("left", ordered=3, cooked=1, **left), seen("later", cooked=2))
+    compiled, plain = explained(found), explain(MODEL, None, found)
+    assert plain.executed != compiled.executed
+    assert [(e.number, e.states, e.complete) for e in plain.efforts] == [
+        (e.number, e.states, e.complete) for e in compiled.efforts
+    ]
+    assert plain.trace.actions == compiled.trace.actions
+
+
+@action(by=GUEST, description="orders a soup without looking")
+def order_carelessly(kitchen: Kitchen) -> None:
+    """No number counts the last one."""
+    kitchen.ordered += 1
+    kitchen.wanted += 1
+
+
+CARELESS = Model(KITCHEN.varied(name="careless-kitchen", actions=(order_carelessly, cook)))
+
+
+@pytest.mark.usefixtures("never_compiles")
+@pytest.mark.parametrize("compiles", [False, True], ids=["plain Python", "compiled code"])
+def test_an_event_that_leaves_its_domain_ends_a_search_that_takes_it(*, compiles: bool) -> None:
+    first, last = seen("all but one", ordered=MOST - 1), seen("all", ordered=MOST, cooked=MOST)
+    kernel = kernel_for(CARELESS) if compiles else None
+    assert explain(CARELESS, kernel, series(first, last)).fit is Fit.EXPLAINED
+    with pytest.raises(ModelFailure, match="ordered"):
+        explain(CARELESS, kernel, series(first, last, seen("nothing ordered", ordered=0)))
 
 
 def test_the_behaviour_is_one_in_plain_python() -> None:
