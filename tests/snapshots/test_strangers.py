@@ -283,7 +283,8 @@ def test_no_other_replica_is_said_to_lose_records_where_there_is_none() -> None:
     aside = "orders-0.0123456789abcdef0123456789abcdef-delete"
     snapshot["brokers"]["3"]["set_aside"] = {aside: log(IDS["orders"])}
     way_out = ways_out(snapshot)["no-live-isr"]
-    assert "do not start broker 3: its log of orders-0 is gone; find" in way_out
+    assert "do not start broker 3: its log of orders-0 is gone; find the disk with its log" in way_out
+    assert "--plan" not in way_out and problem(snapshot).left_out == ("orders-0",)
 
 
 def test_no_failover_is_advised_while_a_znode_has_no_id() -> None:
@@ -564,7 +565,9 @@ def test_an_only_isr_member_does_not_start_without_records_of_the_epoch_that_it_
         broker["alive"] = False
     state(snapshot).update(leader=2, isr=[2])
     snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
-    assert ways_out(snapshot)["no-live-isr"].startswith("do not start broker 2: its log of orders-0 has lost its end")
+    way_out = ways_out(snapshot)["no-live-isr"]
+    assert way_out.startswith("do not start broker 2: its log of orders-0 has lost its end")
+    assert "; find the disk with its log, or follow kwalk diagnose --plan" in way_out
 
 
 def test_a_lost_partition_has_the_id_of_the_other_logs_though_a_controller_has_minted_one() -> None:

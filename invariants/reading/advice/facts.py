@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.hazards import UNTIL_EPOCHS_RISE
 from kwalk.invariants.reading.migrating import topics_of_kraft
-from kwalk.model.kafka.snapshots.at_rest import offline_replicas
+from kwalk.model.kafka.snapshots.at_rest import obstacle_of, offline_replicas
 from kwalk.model.kafka.snapshots.capture import INT32, Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
@@ -136,6 +136,12 @@ class Facts:
     def elsewhere(self) -> frozenset[str]:
         """The partitions of which brokers that are no replicas have records that the replicas lack."""
         return frozenset(one.subject for one in self.observations if one.kind is kinds.RECORDS_ELSEWHERE)
+
+    def obstacle(self, names: Collection[str]) -> str:
+        """Return why no plan has some partitions; empty if plans have them."""
+        places = (place for place in self.logs.values() if place.name in names)
+        found = (obstacle_of(self.capture, place.topic, place.partition, with_records=True) for place in places)
+        return next(filter(None, found), "")
 
     @property
     def by_kind(self) -> ByKind:

@@ -34,6 +34,7 @@ class StartAdvice(Facts):
         bad: dict[int, str] = {}
         unseen: dict[int, list[PartitionLogs]] = {}
         own: dict[int, str] = {}
+        planned: set[int] = set()
         late: dict[tuple[int, int], list[PartitionLogs]] = {}
         for (name, partition), place in self.logs.items():
             isr = place.topic.states[partition].isr if partition in place.topic.states else ()
@@ -50,6 +51,7 @@ class StartAdvice(Facts):
             loses = ", and the other replicas would lose the records that it does not have" if is_copied else ""
             for broker in (b for b in isr if b not in failed):
                 log = self.capture.directory(broker, name, partition)
+                before = broker in bad
                 if not self.capture.shows(broker, name, partition):
                     unseen.setdefault(broker, []).append(place)
                 elif broker in with_another and not first:
@@ -63,10 +65,12 @@ class StartAdvice(Facts):
                     why = f"log of {place.name} is empty, and that of another ISR member not shown"
                     bad.setdefault(broker, why + loses)
                     own[broker] = ""
+                if broker in bad and not before and not self.capture.is_kraft and not self.obstacle([place.name]):
+                    planned.add(broker)
         down = self.capture.brokers.keys() - {*self.capture.live}
         others = sorted(b for b in down - unseen.keys() if self._has_unseen_replicas(b))
         parts = [
-            *self._not_started(bad, own),
+            *self._not_started(bad, own, planned),
             *self._compared(),
             *self._in_order(late),
             *self._longest_first({*bad, *(b for _, b in late)}),
@@ -76,19 +80,20 @@ class StartAdvice(Facts):
         its_own = f"see before that the log directories of {brokers(others)}, which the snapshot lacks, are its own"
         return "; ".join([*parts, *[its_own] * bool(others)])
 
-    def _not_started(self, bad: Mapping[int, str], own: Mapping[int, str]) -> Iterator[str]:
+    def _not_started(self, bad: Mapping[int, str], own: Mapping[int, str], planned: Set[int]) -> Iterator[str]:
         """Yield which brokers must not start, why, and what else there is to do.
 
         Args:
             bad: By broker, what is wrong with its log.
             own: By broker, when it may start all the same.
+            planned: The brokers of which plans have the partition with that log.
         """
         short = (one.fields["brokers"] for one in self.observations if one.kind in kinds.OF_LACKING)
         lacking = {int(b) for numbers in short for b in numbers.split()}  # no plan has them
-        planned = "" if self.capture.is_kraft else ", or follow kwalk diagnose --plan"
         same: dict[tuple[str, str], list[int]] = {}
         for broker, why in bad.items():
-            otherwise = ", or see how others get its place" if broker in lacking else planned
+            otherwise = ", or follow kwalk diagnose --plan" if broker in planned else ""
+            otherwise = ", or see how others get its place" if broker in lacking else otherwise
             same.setdefault((why, f"{otherwise}{own.get(broker, '')}"), []).append(broker)
         for (why, otherwise), which in same.items():
             disk = each(which, "the disk with its log", "the disks with these logs")

@@ -20,7 +20,6 @@ from kwalk.invariants.reading.advice.facts import (
     states_text,
 )
 from kwalk.invariants.reading.hazards import OF_IDS
-from kwalk.model.kafka.snapshots.at_rest import obstacle_of
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     LATER_IDS,
@@ -339,7 +338,7 @@ class TopicIdAdvice(Facts):
                     found.setdefault(tuple(first) if leads else (), {}).setdefault(hosts, []).append(place.name)
                 else:
                     asked = f"{PLANNED} what to do about {place.name}: no live broker has the log that it is to have"
-                    why = self._obstacle([place.name])
+                    why = self.obstacle([place.name])
                     yield f"no plan has {place.name}: {why}" if why else asked
         for starting, by_hosts in found.items():
             before = f"start {brokers(starting, 'or')} first, so that it leads, and " if starting else ""
@@ -363,7 +362,7 @@ class TopicIdAdvice(Facts):
             alike.setdefault(choices, []).append(place.name)
         for choices, places_alike in alike.items():
             ways, names = [], list(dict.fromkeys(places_alike))
-            why = self._obstacle(names)
+            why = self.obstacle(names)
             for keeps, moved, fitted in choices:
                 if leads := self._led_by(names, moved, keeps):
                     before = f"move nothing away before one of them leads: {brokers(leads)} would, with an empty log"
@@ -376,12 +375,6 @@ class TopicIdAdvice(Facts):
             which = f"{listed(names)} {each(names, 'is', 'are')}"
             planned = "" if why else " (kwalk diagnose --plan has each way)"
             yield f"choose which records {which} to have{planned}: {'; '.join(ways)}"
-
-    def _obstacle(self, names: Collection[str]) -> str:
-        """Return why no plan has some partitions; empty if plans have them."""
-        places = (place for place in self.logs.values() if place.name in names)
-        found = (obstacle_of(self.capture, place.topic, place.partition, with_records=True) for place in places)
-        return next(filter(None, found), "")
 
     def _led_by(self, names: Sequence[str], moved: Iterable[Collection[int]], keeps: Collection[int]) -> list[int]:
         """Return the ISR members whose logs would be moved away, where no broker whose log is kept is a live one."""

@@ -345,9 +345,9 @@ def _is_off(segment: Segment, row: WordArray) -> bool:
 
 
 @part
-def _store_successors(segment: Segment, cursor: Int64Array, index: int, made: int) -> None:
+def _store_successors(segment: Segment, cursor: Int64Array, index: int, count: int) -> None:
     """Store the successors in the buffers, and add the bounds that were hit to the totals."""
-    for j in range(made):
+    for j in range(count):
         _store(segment, cursor, index, j)
     for bound in range(segment.bounds):
         count_up(segment.hits, segment.bounds + bound, integer(peek(segment.hits, bound)))
