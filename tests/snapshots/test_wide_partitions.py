@@ -199,3 +199,21 @@ def test_a_plan_in_which_five_brokers_take_part() -> None:
     first = plan_recovery(evolve(problem, alternatives=()), seconds=120)
     assert first.plan is not None
     assert [one.name for one in first.plan.procedures] == ["start-broker 1"]
+
+
+def test_brokers_that_are_alike_are_not_left_out_where_a_choice_does_not_keep_their_logs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With another member of the ISR, whose log is another one, records are to be chosen: all brokers take part."""
+    monkeypatch.setattr(partition_groups, "FEW_BROKERS", 3)
+    found = served_by_four(4)
+    stale(found)
+
+    def group() -> partition_groups.PartitionGroup:
+        (only,), _ = partition_groups.groups_of(read_capture(json.dumps(found).encode()), ["orders"])
+        return only
+
+    assert (group().observed.brokers, [one.keeps for one in group().choices]) == ((1, 2, 3), [(1, 3)])
+    found["topics"]["orders"]["partition_state"]["0"]["isr"] = [1, 2, 3, 4]
+    found["topics"]["orders"]["znode"]["topic_id"] = "CCCCCCCCQAGCCCCCCCCCCC"
+    assert (group().observed.brokers, [one.keeps for one in group().choices]) == ((1, 2, 3, 4), [(1, 3, 4), (2,)])
