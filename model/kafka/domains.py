@@ -23,6 +23,11 @@ REQUESTS = Bound("requests", "LeaderAndIsr requests on their way to one broker",
 NOTIFICATIONS = Bound("notifications", "fired watches on their way to one broker; 0: delivered at once", default=0)
 
 RECORDS = Bound("records", "records that a log can hold; 0: there are none, and no logs to compare", default=0)
+LATER_COMMITS = Bound(
+    "later_commits",
+    "records that leaders commit beyond as many as a log can hold: others at the same offsets",
+    default=0,
+)
 BACKUPS = Bound("backups", "records that a directory can have which an operator has moved away", default=0)
 STRAYS = Bound("strays", "records that logs can have which a broker sets aside in a migration to KRaft", default=0)
 ORIGINALS = Bound(

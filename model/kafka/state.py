@@ -30,6 +30,7 @@ from kwalk.model.kafka.domains import (
     HAND_REMOVALS,
     LATE_COPIES,
     LATE_ZNODES,
+    LATER_COMMITS,
     LEADER_EPOCHS,
     LISTINGS,
     LOST_REGISTRATIONS,
@@ -233,7 +234,7 @@ class Cluster:
 
     zookeeper: ZooKeeper = nested(ZooKeeper)
     brokers: Array[BrokerState] = array(BROKERS, BrokerState)
-    commits: Array[Array[Fifo[Commit]]] = array(TOPICS, array(PARTITIONS, fifo(Commit, RECORDS)))
+    commits: Array[Array[Fifo[Commit]]] = array(TOPICS, array(PARTITIONS, fifo(Commit, RECORDS + LATER_COMMITS)))
     originals: Array[Array[Fifo[Record]]] = array(TOPICS, array(PARTITIONS, fifo(Record, ORIGINALS)))
     admins: Array[Admin] = array(ADMINS, Admin)
     topic_ids: Fresh = fresh(TOPIC_IDS)

@@ -793,3 +793,24 @@ def test_failovers_raise_the_leader_epoch_of_a_partition_without_a_live_isr(chan
     way_out = ways_out(capture)["no-live-isr"]
     assert way_out.startswith("start a broker of the ISR") is starts
     assert way_out.startswith("do not start broker 1") is not starts
+
+
+def test_another_leader_commits_other_records_than_a_full_log_has() -> None:
+    """The only ISR member has four records in the model, and others know less of their epochs: it was an error."""
+    snapshot = cluster("3.4.1", brokers=4, ids={"orders": IDS["orders"]})
+    stop(snapshot, 1)
+    snapshot["controller"] = 4
+    orders = snapshot["topics"]["orders"]
+    orders["znode"]["partitions"]["0"] = [3, 1, 2]
+    orders["partition_state"]["0"].update(leader=-1, isr=[1])
+    first, second, third = (snapshot["brokers"][number]["dirs"] for number in "123")
+    first["orders-0"] = {**log(IDS["orders"], ((0, 0), (1, 2), (2, 4))), "recovery_point": 4}
+    second["orders-0"] = {**log(IDS["orders"], ((0, 0),)), "recovery_point": 2}
+    third["orders-0"] = {**log(IDS["orders"], ((0, 0),)), "leader_epoch_checkpoint": "0\n0\n", "first_batch": None}
+    third["orders-0"]["files"] = {f"{0:020}.log": 0}
+    gone = "if broker 1 is gone for good"
+    assert steps(planned(snapshot)) == {
+        "": ["start-broker 1"],
+        gone: None,
+        f"{gone}, and acknowledged records may be lost": ["elect-unclean orders 3"],
+    }

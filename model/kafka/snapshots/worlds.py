@@ -263,6 +263,7 @@ def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[s
         "expirations": int(needs.sessions),
         "hand_removals": 3 * needs.deletion,
         "records": MOST_RECORDS,
+        "later_commits": MOST_RECORDS,
         "incarnations": MOST_LINEAGES - 1,
         "originals": MOST_LINEAGES * MOST_RECORDS,
         "backups": MOST_RECORDS,
