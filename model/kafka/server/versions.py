@@ -930,6 +930,125 @@ ISR_CHANGES_NAME_BROKER_EPOCHS = candidate(
     source="no release in ZooKeeper mode; KIP-903 (KAFKA-14139, 3.5.0) in KRaft mode",
     trials=(Trial("isr-changes-replaced-disk", ("isr_has_what_is_committed",), variant="3.9.0"),),
 )
+FAILED_EXPIRATIONS_END = version_flag(
+    "failed_expirations_end",
+    "KAFKA-7519 (2.0.1, 2.1.0): a transactional id whose tombstone cannot be replicated can be used again; before, the "
+    "coordinator answered CONCURRENT_TRANSACTIONS until it moved",
+    {"2.0.1": True},
+    closes="a transactional id can be used unless something is appended for it",
+    source="KAFKA-7519 (2.0.1, 2.1.0): TransactionStateManager.enableTransactionalIdExpiration",
+    trials=(
+        Trial("transactional-id", ("transactional_id_can_be_used",), variant="2.0", flags={"clocks_may_go_back": True}),
+    ),
+)
+CLOCKS_MAY_GO_BACK = version_flag(
+    "clocks_may_go_back",
+    "KAFKA-8803 (2.5.0): a transaction may begin before the last one of its id, by a clock that was set back; before, "
+    "its first record in __transaction_state was an error, and its transition stayed pending",
+    {"2.5.0": True},
+    closes="a transactional id can be used unless something is appended for it",
+    source="KAFKA-8803 (2.5.0): TransactionMetadata.completeTransitionTo",
+    trials=(Trial("transactional-id", ("transactional_id_can_be_used",), variant="2.3.1"),),
+)
+QUEUES_ARE_CREATED_ONCE = version_flag(
+    "queues_are_created_once",
+    "KAFKA-6131 (0.11.0.2, 1.0.0): of two threads that make the queue of a broker's markers both use the same; before, "
+    "the later one replaced the other, with the markers in it",
+    {"0.11.0.2": True},
+    closes="a transaction that is prepared has a marker on its way",
+    source="KAFKA-6131 (0.11.0.2, 1.0.0): CoreUtils.atomicGetOrUpdate",
+    trials=(Trial("transactional-id", ("prepared_transaction_is_completed",), variant="0.11.0.0"),),
+)
+DISK_ERRORS_ARE_TRIED_AGAIN = version_flag(
+    "disk_errors_are_tried_again",
+    "KAFKA-9749 (2.5.0): a marker is sent again to a leader whose log directory has failed; since 1.0.0 (KIP-112), and "
+    "until then, that was an unknown error, and the transaction was not completed",
+    {"1.0.0": False, "2.5.0": True},
+    before=True,
+    closes="a transaction that is prepared has a marker on its way",
+    source="KAFKA-9749 (2.5.0): TransactionMarkerRequestCompletionHandler.onComplete: KAFKA_STORAGE_ERROR",
+    trials=(
+        Trial(
+            "transactional-id",
+            ("prepared_transaction_is_completed",),
+            variant="2.3.1",
+            flags={"completions_are_noticed": True},
+        ),
+    ),
+)
+COMPLETIONS_ARE_NOTICED = version_flag(
+    "completions_are_noticed",
+    "KAFKA-9777 (2.6.0): a transaction is completed when its last marker is written; since 0.11.0.2, and until then, "
+    "not while a thread that loads transactions, or forgets them, has the lock of all transactional ids",
+    {"0.11.0.2": False, "2.6.0": True},
+    before=True,
+    closes="a transaction that is prepared has a marker on its way",
+    source="KAFKA-9777 (2.6.0): TransactionMarkerChannelManager.transactionsWithPendingMarkers",
+    trials=(Trial("transactional-id", ("prepared_transaction_is_completed",), variant="2.5"),),
+)
+UNUSED_IDS_EXPIRE = version_flag(
+    "unused_ids_expire",
+    "KAFKA-14880 (3.4.1, 3.5.0): a transactional id without a producer epoch, whose first record could not be "
+    "replicated, expires; before, the task failed at it, and let no other id of the broker expire",
+    {"3.4.1": True},
+    closes="transactional ids expire",
+    source="KAFKA-14880 (3.4.1, 3.5.0): TransactionMetadata.prepareTransitionTo",
+    trials=(Trial("transactional-id", ("other_ids_expire",)),),
+)
+TOMBSTONES_FILL_BATCHES = version_flag(
+    "tombstones_fill_batches",
+    "KAFKA-13099 (2.6.3, 2.7.2, 2.8.1, 3.0.0): ids expire in batches of max.message.bytes; before, in one batch, and "
+    "none did while that was larger",
+    {"2.6.3": True, "2.7.0": False, "2.7.2": True, "2.8.0": False, "2.8.1": True},
+    closes="transactional ids expire",
+    source="KAFKA-13099 (2.6.3, 2.7.2, 2.8.1, 3.0.0): TransactionStateManager.removeExpiredTransactionalIds",
+    trials=(Trial("transactional-id", ("other_ids_expire",), variant="2.7", flags={"unused_ids_expire": True}),),
+)
+DELETED_REPLICAS_RESIGN = version_flag(
+    "deleted_replicas_resign",
+    "KAFKA-9235 (2.4.1): a coordinator of transactions forgets what it knew as its replica is deleted; before, only as "
+    "it became a follower",
+    {"2.4.1": True},
+    closes="a coordinator that gets its partition back loads it",
+    source="KAFKA-9235 (2.4.1, 2.5.0): TransactionCoordinator.onResignation",
+    trials=(Trial("transactions-of-a-moved-coordinator", ("coordinator_ends_to_load",), variant="2.3.1"),),
+)
+LOADS_REPLACE_WHAT_IS_LEFT = version_flag(
+    "loads_replace_what_is_left",
+    "KAFKA-9307 (2.4.1): a coordinator loads transactions although it has some of an earlier leader epoch; before, "
+    "that was an error, and it loaded until its broker was restarted",
+    {"2.4.1": True},
+    closes="a coordinator that gets its partition back loads it",
+    source="KAFKA-9307 (2.4.1, 2.5.0): TransactionStateManager.addLoadedTransactionsToCache",
+    trials=(Trial("transactions-of-a-moved-coordinator", ("coordinator_ends_to_load",), variant="2.3.1"),),
+)
+MARKERS_END_THEIR_OWN_TRANSACTION = version_flag(
+    "markers_end_their_own_transaction",
+    "KAFKA-16352 (3.8.0): the answer to a marker of an earlier leader epoch changes nothing; before, the coordinator "
+    "awaited no marker of that id any more",
+    {"3.8.0": True},
+    closes="a transaction that a coordinator has loaded is completed",
+    source="KAFKA-16352 (3.8.0): TransactionMarkerChannelManager.removeMarkersForTxn",
+    trials=(Trial("transactions-of-a-moved-coordinator", ("loaded_transaction_is_completed",)),),
+)
+FAILED_FENCES_COUNT_ONCE = version_flag(
+    "failed_fences_count_once",
+    "KAFKA-9666 (2.6.0): a producer epoch that could not be replicated is tried again; before, each attempt took the "
+    "next one, up to 32,767, after which the id cannot be used",
+    {"2.6.0": True},
+    closes="attempts to fence a producer do not use up its epochs",
+    source="KAFKA-9666 (2.6.0): TransactionMetadata.hasFailedEpochFence",
+    trials=(Trial("fences-that-fail", ("epoch_rises_once",), variant="2.5"),),
+)
+TIMEOUTS_FENCE = version_flag(
+    "timeouts_fence",
+    "KAFKA-6119 (0.11.0.2, 1.0.0): a transaction that is aborted after its timeout fences its producer; before, what "
+    "the producer wrote afterwards to other partitions was another transaction, which it committed",
+    {"0.11.0.2": True},
+    closes="a transaction that is committed has all its records",
+    source="KAFKA-6119 (0.11.0.2, 1.0.0): TransactionCoordinator.abortTimedOutTransactions",
+    trials=(Trial("transaction-that-times-out", ("committed_transaction_is_whole",), variant="0.11.0.0"),),
+)
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}

@@ -1,0 +1,112 @@
+"""Stories about coordinators of transactions."""
+
+from __future__ import annotations
+
+from kwalk.invariants import transaction_coordinators as coordinators
+from kwalk.model.kafka.server import transaction_coordinator as coordinator
+from kwalk.model.kafka.server import versions
+from kwalk.model.kafka.server.transaction_coordinator import (
+    FencedId,
+    MovedTransactions,
+    TimedOutTransaction,
+    TransactionalId,
+)
+from kwalk.model.language import Scenario
+
+VARIANTS = {release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")}
+"""Those that have transactions (KIP-98, 0.11)."""
+
+TRANSACTIONAL_ID = Scenario(
+    name="transactional-id",
+    story="A producer starts, and has transactions; `__transaction_state` may have too few replicas meanwhile.",
+    state=TransactionalId,
+    actions=(
+        coordinator.start_producer,
+        coordinator.add_first_partition,
+        coordinator.end_by_request,
+        coordinator.expire_id,
+        coordinator.set_clock_back,
+        coordinator.replicate_record,
+        coordinator.refuse_record,
+        coordinator.send_marker,
+        coordinator.write_marker,
+        coordinator.answer_disk_error,
+    ),
+    properties=(
+        coordinators.transactional_id_can_be_used,
+        coordinators.prepared_transaction_is_completed,
+        coordinators.other_ids_expire,
+        coordinators.phase_follows_a_record,
+        coordinators.record_is_appended_in_turn,
+        coordinators.marker_moves_in_turn,
+        coordinators.transition_ends_with_its_record,
+        coordinators.clock_is_set_at_rest,
+        coordinators.id_expires,
+        coordinators.id_is_unused,
+        coordinators.transaction_begins_earlier,
+        coordinators.marker_is_sent_again,
+    ),
+    variants=VARIANTS,
+    source="TransactionStateManager.appendTransactionToLog; KAFKA-7519, KAFKA-6131, KAFKA-14880",
+)
+TRANSACTIONS_OF_A_MOVED_COORDINATOR = Scenario(
+    name="transactions-of-a-moved-coordinator",
+    story="A partition of `__transaction_state` moves to another broker and back, while a transaction ends.",
+    state=MovedTransactions,
+    actions=(
+        coordinator.prepare_end,
+        coordinator.move_transactions_away,
+        coordinator.move_transactions_back,
+        coordinator.answer_marker,
+        coordinator.answer_old_marker,
+    ),
+    properties=(
+        coordinators.coordinator_ends_to_load,
+        coordinators.loaded_transaction_is_completed,
+        coordinators.completion_follows_an_answer,
+        coordinators.coordinator_moves_apart,
+        coordinators.marker_is_answered_once,
+        coordinators.old_answer_comes_late,
+        coordinators.moved_transaction_ends,
+    ),
+    variants=VARIANTS,
+    source="TransactionCoordinator.onElection, onResignation; KAFKA-9235, KAFKA-9307, KAFKA-16352",
+)
+FENCES_THAT_FAIL = Scenario(
+    name="fences-that-fail",
+    story="A producer is to be fenced, while `__transaction_state` has too few replicas.",
+    state=FencedId,
+    actions=(coordinator.fence_producer, coordinator.replicate_fence, coordinator.refuse_fence),
+    properties=(
+        coordinators.epoch_rises_once,
+        coordinators.epoch_is_written_when_it_rises,
+        coordinators.fence_has_one_end,
+        coordinators.fence_is_tried_again,
+        coordinators.producer_is_fenced,
+    ),
+    bounds={"fences": 2},
+    variants=VARIANTS,
+    source="TransactionMetadata.prepareFenceProducerEpoch; KAFKA-9666",
+)
+TRANSACTION_THAT_TIMES_OUT = Scenario(
+    name="transaction-that-times-out",
+    story="A coordinator aborts a transaction after its timeout, and its producer goes on.",
+    state=TimedOutTransaction,
+    actions=(coordinator.write_to_a_partition, coordinator.abort_after_timeout, coordinator.commit_open_transaction),
+    properties=(
+        coordinators.committed_transaction_is_whole,
+        coordinators.open_transaction_ends,
+        coordinators.transaction_begins_before_its_end,
+        coordinators.transaction_is_aborted_after_its_timeout,
+        coordinators.transaction_is_committed_in_time,
+    ),
+    variants=VARIANTS,
+    source="TransactionCoordinator.abortTimedOutTransactions; KAFKA-6119",
+)
+
+SCENARIOS = (
+    TRANSACTIONAL_ID,
+    TRANSACTIONS_OF_A_MOVED_COORDINATOR,
+    FENCES_THAT_FAIL,
+    TRANSACTION_THAT_TIMES_OUT,
+)

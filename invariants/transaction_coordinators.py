@@ -1,0 +1,265 @@
+"""Properties of transactional ids at their coordinators."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.server.transaction_coordinator import (
+    FencedId,
+    IdAppend,
+    IdPhase,
+    MarkerStep,
+    MovedTransactions,
+    TimedOutTransaction,
+    TransactionalId,
+)
+from kwalk.model.language import always, premise, reachable, step
+
+AT_REST = (IdPhase.UNKNOWN, IdPhase.EMPTY, IdPhase.COMPLETE)
+
+
+@always(
+    symptom="a transactional producer waits until max.block.ms, also after a restart, until its coordinator moves",
+    log="none: CONCURRENT_TRANSACTIONS in responses to InitProducerId and AddPartitionsToTxn",
+)
+def transactional_id_can_be_used(identity: TransactionalId) -> bool:
+    """A transition is pending only while its record is being appended."""
+    return not identity.is_pending or identity.append is not IdAppend.NONE
+
+
+@always(
+    symptom="consumers with read_committed stop at a transaction, and its producer begins no other, until the "
+    "coordinator moves",
+    log="none: kafka-transactions.sh shows PrepareCommit or PrepareAbort",
+)
+def prepared_transaction_is_completed(identity: TransactionalId) -> bool:
+    """A transaction that is to end has a marker on its way, or its completion is being appended."""
+    is_marked = identity.marker is MarkerStep.QUEUED or identity.marker is MarkerStep.SENT
+    return identity.phase is not IdPhase.PREPARED or is_marked or identity.append is IdAppend.COMPLETE
+
+
+@always(
+    symptom="transactional ids that are not used any more fill the memory of a broker and `__transaction_state`",
+    log="java.lang.IllegalArgumentException: Illegal new producer epoch -1",
+)
+def other_ids_expire(identity: TransactionalId) -> bool:
+    """No id keeps others from expiring."""
+    return not identity.keeps_others
+
+
+@step(symptom="the state of a transactional id changes without a record", log="none")
+def phase_follows_a_record(before: TransactionalId, after: TransactionalId) -> bool:
+    """An id gets another state by the record that was appended, or is new."""
+    premise(before.phase is not after.phase)
+    if before.phase is IdPhase.UNKNOWN:
+        return after.phase is IdPhase.EMPTY and not after.has_epoch and after.append is IdAppend.INIT
+    by_record = (
+        (before.append is IdAppend.INIT and after.phase is IdPhase.EMPTY and after.has_epoch)
+        or (before.append is IdAppend.ADD and after.phase is IdPhase.ONGOING and not after.was_set_back)
+        or (before.append is IdAppend.PREPARE and after.phase is IdPhase.PREPARED and before.phase is IdPhase.ONGOING)
+        or (before.append is IdAppend.COMPLETE and after.phase is IdPhase.COMPLETE)
+        or (before.append is IdAppend.TOMBSTONE and after.phase is IdPhase.UNKNOWN and not after.has_epoch)
+    )
+    return by_record and after.append is IdAppend.NONE and not after.is_pending
+
+
+@step(symptom="a record is appended out of turn", log="none")
+def record_is_appended_in_turn(before: TransactionalId, after: TransactionalId) -> bool:
+    """A record is appended after the one before, in a state that it may follow, and its transition is pending."""
+    premise(before.append is not after.append and after.append is not IdAppend.NONE)
+    is_idle = before.phase in AT_REST and before.marker is MarkerStep.NONE
+    if after.append is IdAppend.PREPARE:
+        may_follow = before.phase is IdPhase.ONGOING
+    elif after.append is IdAppend.COMPLETE:
+        may_follow = before.phase is IdPhase.PREPARED and before.marker is MarkerStep.SENT
+    elif after.append is IdAppend.ADD:
+        may_follow = is_idle and before.has_epoch
+    else:
+        may_follow = is_idle
+    return may_follow and before.append is IdAppend.NONE and not before.is_pending and after.is_pending
+
+
+@step(symptom="a marker is lost, or written out of turn", log="none")
+def marker_moves_in_turn(before: TransactionalId, after: TransactionalId) -> bool:
+    """A marker is queued as the end is replicated, sent, and written or sent again; the transaction is then complete."""
+    premise(before.marker is not after.marker)
+    if after.marker is MarkerStep.QUEUED:
+        return before.marker is MarkerStep.SENT or (before.append is IdAppend.PREPARE and after.has_queue)
+    if after.marker is MarkerStep.NONE:
+        return before.marker is MarkerStep.SENT or after.phase is IdPhase.COMPLETE
+    is_next = before.marker is MarkerStep.QUEUED or (
+        before.marker is MarkerStep.SENT and after.marker is MarkerStep.WRITTEN
+    )
+    return is_next and (after.marker is MarkerStep.WRITTEN) == (before.marker is MarkerStep.SENT)
+
+
+@step(symptom="a transition that is pending ends without its record", log="none")
+def transition_ends_with_its_record(before: TransactionalId, after: TransactionalId) -> bool:
+    """A record that is refused or replicated is of a transition that was pending; a completion is not refused."""
+    premise(before.append is not IdAppend.NONE and after.append is IdAppend.NONE)
+    is_replicated = before.phase is not after.phase or before.append is IdAppend.INIT
+    return before.is_pending and (is_replicated or before.append is not IdAppend.COMPLETE)
+
+
+@step(symptom="a clock is set back, or a task fails, with something else", log="none")
+def clock_is_set_at_rest(before: TransactionalId, after: TransactionalId) -> bool:
+    """A clock is set back after a transaction, by itself; a task fails at an id without a transaction."""
+    premise(before.was_set_back < after.was_set_back or before.keeps_others < after.keeps_others)
+    if before.keeps_others < after.keeps_others:
+        return before.phase in AT_REST and before.append is after.append and before.has_epoch == after.has_epoch
+    return before.phase is IdPhase.COMPLETE and before.append is after.append
+
+
+@reachable()
+def id_expires(identity: TransactionalId) -> bool:
+    """A tombstone is appended for an id that had a transaction."""
+    return identity.append is IdAppend.TOMBSTONE and identity.phase is IdPhase.COMPLETE
+
+
+@reachable()
+def id_is_unused(identity: TransactionalId) -> bool:
+    """An id has no epoch, as its record could not be replicated."""
+    return identity.phase is IdPhase.EMPTY and not identity.has_epoch and identity.append is IdAppend.NONE
+
+
+@reachable()
+def transaction_begins_earlier(identity: TransactionalId) -> bool:
+    """A transaction begins at a time before the last one."""
+    return identity.append is IdAppend.ADD and identity.was_set_back
+
+
+@reachable()
+def marker_is_sent_again(identity: TransactionalId) -> bool:
+    """A marker is written of a later transaction."""
+    return identity.marker is MarkerStep.WRITTEN and identity.has_queue and identity.is_pending
+
+
+@always(
+    symptom="transactional producers wait until max.block.ms, until the broker is restarted",
+    log="fatal: The metadata cache for txn partition .* has already exist with epoch",
+)
+def coordinator_ends_to_load(moved: MovedTransactions) -> bool:
+    """A coordinator that gets its partition back loads it."""
+    return not moved.is_loading
+
+
+@always(
+    symptom="consumers with read_committed stop at a transaction, and its producer begins no other, until the "
+    "coordinator moves",
+    log="cancel sending transaction markers .* to the brokers",
+)
+def loaded_transaction_is_completed(moved: MovedTransactions) -> bool:
+    """A coordinator that leads awaits the markers of a transaction that is to end."""
+    is_loaded = not moved.is_away and not moved.is_loading
+    return not (is_loaded and moved.is_prepared) or moved.is_awaited
+
+
+@step(symptom="a transaction is completed twice, or without its marker", log="none")
+def completion_follows_an_answer(before: MovedTransactions, after: MovedTransactions) -> bool:
+    """A transaction is complete by the answer to its marker, and prepared by a coordinator that leads."""
+    premise(before.is_prepared != after.is_prepared)
+    if after.is_prepared:
+        return not before.is_away and not before.is_loading and after.is_awaited and after.is_sent
+    return before.is_sent and not after.is_sent and before.is_awaited and not after.is_awaited
+
+
+@step(symptom="a partition moves with something else", log="none")
+def coordinator_moves_apart(before: MovedTransactions, after: MovedTransactions) -> bool:
+    """What was sent before a move is answered after it; a coordinator that is back sends the markers again."""
+    premise(before.is_away != after.is_away)
+    if after.is_away:
+        is_old = after.has_old_answer == (before.has_old_answer or before.is_sent)
+        return is_old and not after.is_sent and not before.is_loading and before.is_awaited == after.is_awaited
+    sends = before.is_prepared and not after.is_loading
+    return after.is_sent == sends and not after.is_left and (before.is_left or not after.is_loading)
+
+
+@step(symptom="markers are sent, or answered, by themselves", log="none")
+def marker_is_answered_once(before: MovedTransactions, after: MovedTransactions) -> bool:
+    """Each marker that is sent is of a transaction that is to end, and is answered once."""
+    premise(before.is_away == after.is_away and before.is_prepared == after.is_prepared)
+    if before.has_old_answer != after.has_old_answer:
+        return before.has_old_answer and before.is_sent == after.is_sent
+    return before.is_sent and not after.is_sent and not before.is_awaited
+
+
+@reachable()
+def old_answer_comes_late(moved: MovedTransactions) -> bool:
+    """A coordinator that is back has sent a marker, and one of an earlier leader epoch is not answered yet."""
+    return not moved.is_away and moved.is_sent and moved.has_old_answer
+
+
+@reachable()
+def moved_transaction_ends(moved: MovedTransactions) -> bool:
+    """A transaction is complete, and an answer is still on its way."""
+    return not moved.is_prepared and moved.has_old_answer
+
+
+@always(
+    symptom="a transactional id cannot be used any more, after `__transaction_state` had too few replicas for hours",
+    log="java.lang.IllegalStateException: Cannot fence producer with epoch equal to Short.MaxValue",
+)
+def epoch_rises_once(identity: FencedId) -> bool:
+    """An epoch in memory is that of the log, or the next one."""
+    return identity.epoch <= identity.written_epoch + 1
+
+
+@step(symptom="epochs change by themselves", log="none")
+def epoch_is_written_when_it_rises(before: FencedId, after: FencedId) -> bool:
+    """An epoch rises as a producer is fenced, by one, and is written when it is replicated."""
+    premise(before.epoch != after.epoch or before.written_epoch != after.written_epoch)
+    if before.epoch != after.epoch:
+        return after.epoch == before.epoch + 1 and after.is_fencing and before.written_epoch == after.written_epoch
+    return before.is_fencing and not after.is_fencing and after.written_epoch == after.epoch and not after.has_failed
+
+
+@step(symptom="an attempt to fence a producer has no end, or two", log="none")
+def fence_has_one_end(before: FencedId, after: FencedId) -> bool:
+    """An attempt ends with its epoch in the log, or has failed."""
+    premise(before.is_fencing and not after.is_fencing)
+    return before.epoch == after.epoch and after.has_failed == (after.written_epoch < after.epoch)
+
+
+@reachable()
+def fence_is_tried_again(identity: FencedId) -> bool:
+    """A producer is to be fenced after an attempt that failed."""
+    return identity.is_fencing and identity.has_failed
+
+
+@reachable()
+def producer_is_fenced(identity: FencedId) -> bool:
+    """A producer is fenced after an attempt that failed."""
+    return identity.written_epoch > 0 and not identity.is_fencing
+
+
+@always(
+    symptom="a transaction that its producer has committed lacks its first records",
+    log="Completed rollback ongoing transaction of transactionalId",
+)
+def committed_transaction_is_whole(transaction: TimedOutTransaction) -> bool:
+    """A transaction that was aborted is not committed."""
+    return not (transaction.was_aborted and transaction.is_committed)
+
+
+@step(symptom="a transaction ends that is not open", log="none")
+def open_transaction_ends(before: TimedOutTransaction, after: TimedOutTransaction) -> bool:
+    """A transaction that ends is aborted, or committed."""
+    premise(before.is_open and not after.is_open)
+    return after.is_committed or (after.was_aborted and before.is_committed == after.is_committed)
+
+
+@step(symptom="a transaction begins that has ended", log="none")
+def transaction_begins_before_its_end(before: TimedOutTransaction, after: TimedOutTransaction) -> bool:
+    """A transaction is begun that is not committed."""
+    premise(not before.is_open)
+    return after.is_open and not before.is_committed and before.was_aborted == after.was_aborted
+
+
+@reachable()
+def transaction_is_aborted_after_its_timeout(transaction: TimedOutTransaction) -> bool:
+    """A transaction was aborted."""
+    return transaction.was_aborted
+
+
+@reachable()
+def transaction_is_committed_in_time(transaction: TimedOutTransaction) -> bool:
+    """A transaction is committed."""
+    return transaction.is_committed
