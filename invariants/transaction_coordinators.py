@@ -79,7 +79,7 @@ def record_is_appended_in_turn(before: TransactionalId, after: TransactionalId) 
 
 @step(symptom="a marker is lost, or written out of turn", log="none")
 def marker_moves_in_turn(before: TransactionalId, after: TransactionalId) -> bool:
-    """A marker is queued as the end is replicated, sent, and written or sent again; the transaction is then complete."""
+    """A marker is queued as the end is replicated, then sent, and written or sent again until it is."""
     premise(before.marker is not after.marker)
     if after.marker is MarkerStep.QUEUED:
         return before.marker is MarkerStep.SENT or (before.append is IdAppend.PREPARE and after.has_queue)
@@ -102,10 +102,12 @@ def transition_ends_with_its_record(before: TransactionalId, after: Transactiona
 @step(symptom="a clock is set back, or a task fails, with something else", log="none")
 def clock_is_set_at_rest(before: TransactionalId, after: TransactionalId) -> bool:
     """A clock is set back after a transaction, by itself; a task fails at an id without a transaction."""
-    premise(before.was_set_back < after.was_set_back or before.keeps_others < after.keeps_others)
-    if before.keeps_others < after.keeps_others:
-        return before.phase in AT_REST and before.append is after.append and before.has_epoch == after.has_epoch
-    return before.phase is IdPhase.COMPLETE and before.append is after.append
+    is_task = before.keeps_others < after.keeps_others
+    premise(before.was_set_back < after.was_set_back or before.has_unused_id < after.has_unused_id or is_task)
+    is_same = before.append is after.append and before.phase is after.phase and before.has_epoch == after.has_epoch
+    if is_task:
+        return is_same and before.phase in AT_REST and before.has_unused_id == after.has_unused_id
+    return is_same and (before.phase is IdPhase.COMPLETE or before.was_set_back == after.was_set_back)
 
 
 @reachable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.clusters.lab.experiments import (
     controllers,
+    coordinators,
     deletions,
     directories,
     dual_writes,
@@ -29,6 +30,7 @@ MODULES = (
     expansions,
     deletions,
     controllers,
+    coordinators,
     reassignments,
     groups,
     logs,

@@ -76,7 +76,8 @@ class TransactionalId:
         marker: where the marker of its transaction is.
         has_queue: whether there is a queue for markers to the leader.
         was_set_back: whether the clock was set to a time before the last transaction began.
-        keeps_others: whether the task has failed at it that lets ids expire.
+        has_unused_id: whether the coordinator has another id, which has no producer epoch.
+        keeps_others: whether the task has failed that lets ids expire.
     """
 
     phase: IdPhase = choice(IdPhase)
@@ -86,6 +87,7 @@ class TransactionalId:
     marker: MarkerStep = choice(MarkerStep)
     has_queue: bool = flag()
     was_set_back: bool = flag()
+    has_unused_id: bool = flag()
     keeps_others: bool = flag()
 
 
@@ -128,25 +130,40 @@ def end_by_request(identity: TransactionalId) -> None:
 
 
 @action(
-    by=COORDINATOR,
-    description="lets the id expire, with more others than fit into a batch: {with_many}",
-    source="TransactionStateManager.enableTransactionalIdExpiration",
+    by=REPLICAS,
+    description="are too few for the first record of another id",
+    source="TransactionCoordinator.handleInitProducerId: putTransactionStateIfNotExists",
 )
-def expire_id(identity: TransactionalId, with_many: bool) -> None:
-    """Until KAFKA-14880 the task failed at an id without an epoch, and until KAFKA-13099 at a batch that is too large.
+def leave_unused_id(identity: TransactionalId) -> None:
+    """The coordinator has that id in memory, without an epoch."""
+    identity.has_unused_id = True
 
-    It then failed again each time, and no id of the broker expired.
-    """
-    is_refused = with_many and not TOMBSTONES_FILL_BATCHES
-    require(
-        is_at_rest(identity) and not identity.keeps_others and (not with_many or (is_refused and identity.has_epoch))
-    )
-    if is_refused:
-        identity.keeps_others, identity.is_pending = True, not FAILED_EXPIRATIONS_END
-    elif identity.has_epoch or UNUSED_IDS_EXPIRE:
-        begin_append(identity, IdAppend.TOMBSTONE)
+
+@action(
+    by=COORDINATOR,
+    description="lets the id expire; it looks at it before others: {comes_first}",
+    source="TransactionStateManager.removeExpiredTransactionalIds",
+)
+def expire_id(identity: TransactionalId, comes_first: bool) -> None:
+    """Until KAFKA-14880 the task failed at an id without an epoch, each time, and left others pending."""
+    is_unused = identity.has_unused_id or not identity.has_epoch
+    fails = is_unused and not UNUSED_IDS_EXPIRE
+    require(is_at_rest(identity) and not identity.keeps_others and (comes_first or fails))
+    if fails:
+        identity.keeps_others, identity.is_pending = True, identity.has_epoch and comes_first
     else:
-        identity.keeps_others = True
+        begin_append(identity, IdAppend.TOMBSTONE)
+
+
+@action(
+    by=COORDINATOR,
+    description="lets the id expire, and more others than fit into a batch",
+    source="TransactionStateManager.enableTransactionalIdExpiration: MESSAGE_TOO_LARGE",
+)
+def expire_many_ids(identity: TransactionalId) -> None:
+    """Until KAFKA-13099 that failed, each time; until KAFKA-7519 the ids stayed pending."""
+    require(is_at_rest(identity) and identity.has_epoch and not identity.keeps_others and not TOMBSTONES_FILL_BATCHES)
+    identity.keeps_others, identity.is_pending = True, not FAILED_EXPIRATIONS_END
 
 
 @action(by=OPERATOR, description="sets the clock of the broker back", source="Time.milliseconds")

@@ -938,7 +938,12 @@ FAILED_EXPIRATIONS_END = version_flag(
     closes="a transactional id can be used unless something is appended for it",
     source="KAFKA-7519 (2.0.1, 2.1.0): TransactionStateManager.enableTransactionalIdExpiration",
     trials=(
-        Trial("transactional-id", ("transactional_id_can_be_used",), variant="2.0", flags={"clocks_may_go_back": True}),
+        Trial(
+            "transactional-id",
+            ("transactional_id_can_be_used",),
+            variant="2.0",
+            flags={"clocks_may_go_back": True, "unused_ids_expire": True},
+        ),
     ),
 )
 CLOCKS_MAY_GO_BACK = version_flag(
@@ -948,7 +953,14 @@ CLOCKS_MAY_GO_BACK = version_flag(
     {"2.5.0": True},
     closes="a transactional id can be used unless something is appended for it",
     source="KAFKA-8803 (2.5.0): TransactionMetadata.completeTransitionTo",
-    trials=(Trial("transactional-id", ("transactional_id_can_be_used",), variant="2.3.1"),),
+    trials=(
+        Trial(
+            "transactional-id",
+            ("transactional_id_can_be_used",),
+            variant="2.3.1",
+            flags={"unused_ids_expire": True},
+        ),
+    ),
 )
 QUEUES_ARE_CREATED_ONCE = version_flag(
     "queues_are_created_once",
@@ -989,11 +1001,12 @@ COMPLETIONS_ARE_NOTICED = version_flag(
 UNUSED_IDS_EXPIRE = version_flag(
     "unused_ids_expire",
     "KAFKA-14880 (3.4.1, 3.5.0): a transactional id without a producer epoch, whose first record could not be "
-    "replicated, expires; before, the task failed at it, and let no other id of the broker expire",
+    "replicated, expires; before, the task failed at it each time: no id of the broker expired, and those that it had "
+    "looked at before could not be used until the coordinator moved",
     {"3.4.1": True},
     closes="transactional ids expire",
     source="KAFKA-14880 (3.4.1, 3.5.0): TransactionMetadata.prepareTransitionTo",
-    trials=(Trial("transactional-id", ("other_ids_expire",)),),
+    trials=(Trial("transactional-id", ("other_ids_expire", "transactional_id_can_be_used")),),
 )
 TOMBSTONES_FILL_BATCHES = version_flag(
     "tombstones_fill_batches",

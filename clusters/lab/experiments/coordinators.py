@@ -1,0 +1,147 @@
+"""Coordinators of transactions, whose log has too few replicas, or moves."""
+
+from __future__ import annotations
+
+import time
+
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.experiments.groups import OK, created, must
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.transactions import TransactionalProducer
+from kwalk.model.language import KwalkError
+
+STATES = "__transaction_state"
+EXPIRATION_SECONDS = 4
+"""After what time transactional ids expire."""
+TWICE = {
+    "transaction.state.log.replication.factor": 2,
+    "transaction.state.log.min.isr": 2,
+    "transaction.state.log.num.partitions": 1,
+    "offsets.topic.replication.factor": 1,
+}
+EXPIRING = TWICE | {
+    "transactional.id.expiration.ms": EXPIRATION_SECONDS * 1000,
+    "transaction.remove.expired.transaction.cleanup.interval.ms": 1000,
+}
+
+
+def _coordinator(lab: Lab, brokers: int = 2) -> tuple[int, int]:
+    """Create `__transaction_state`, and return its leader and the other broker."""
+    first = TransactionalProducer(lab.brokers[1].port, "first")
+    if not wait_until(lambda: first.begin(60_000) in (OK, "NOT_COORDINATOR"), 40, every=0.5):
+        raise KwalkError("No transaction could begin within 40 s.")
+    _wait_for_isr(lab, brokers)
+    leader = int(lab.states(STATES)[0]["leader"])
+    return leader, next(number for number in lab.brokers if number != leader)
+
+
+def _wait_for_isr(lab: Lab, brokers: int) -> None:
+    if not wait_until(lambda: len(lab.states(STATES).get(0, {}).get("isr", ())) == brokers, 40):
+        raise KwalkError(f"The ISR of {STATES}-0 did not have {brokers} brokers within 40 s.")
+
+
+def _stop_the_follower(lab: Lab, follower: int) -> None:
+    lab.stop(follower)
+    _wait_for_isr(lab, 1)
+
+
+def _start_the_follower(lab: Lab, follower: int) -> None:
+    lab.start(follower)
+    _wait_for_isr(lab, 2)
+
+
+def _id_that_cannot_expire(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let an id expire while its tombstone cannot be replicated; then use it again."""
+    leader, follower = _coordinator(lab)
+    producer = TransactionalProducer(lab.brokers[leader].port, f"p{this.number}")
+    must(producer.begin(60_000), "InitProducerId")
+    _stop_the_follower(lab, follower)
+    time.sleep(EXPIRATION_SECONDS + 4)
+    _start_the_follower(lab, follower)
+    errors: list[str] = []
+
+    def begins() -> bool:
+        errors.append(producer.begin(60_000))
+        return errors[-1] == OK
+
+    is_used = wait_until(begins, 20, every=0.5)
+    lab.note(f"InitProducerId was answered with {sorted(set(errors))}; at last with {errors[-1]}")
+    outcome = "the id can be used" if is_used else f"the id is answered with {errors[-1]}"
+    return RoundOutcome(outcome, not is_used and errors[-1] == "CONCURRENT_TRANSACTIONS", {"answers": errors})
+
+
+def _unused_id_keeps_others(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have an id whose first record cannot be replicated; see whether another one expires, and can be used."""
+    leader, follower = _coordinator(lab)
+    port = lab.brokers[leader].port
+    _stop_the_follower(lab, follower)
+    refused = TransactionalProducer(port, f"unused{this.number}").begin(60_000)
+    _start_the_follower(lab, follower)
+    other = TransactionalProducer(port, f"used{this.number}")
+    if not wait_until(lambda: other.begin(60_000) == OK, 20, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
+    first = other.id
+    time.sleep(EXPIRATION_SECONDS + 4)
+    is_used = wait_until(lambda: other.begin(60_000) == OK, 20, every=0.5)
+    lines = this.lines("server", "Illegal new producer epoch", broker=leader)
+    details = {"first answer": refused, "ids": [first, other.id], "can be used": is_used, "lines": len(lines)}
+    lab.note(f"the other id can be used: {is_used}; errors of the task: {len(lines)}")
+    expires = "has expired" if other.id not in (first, -1) else "has not expired"
+    outcome = f"the other id {expires}" if is_used else f"the other id cannot be used within 20 s, and {expires}"
+    return RoundOutcome(outcome, (not is_used or other.id == first) and bool(lines), details)
+
+
+def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start a producer again and again amid a transaction, while its epoch cannot be replicated."""
+    leader, follower = _coordinator(lab)
+    created(lab, this.topic, 1)
+    producer = TransactionalProducer(lab.brokers[leader].port, f"p{this.number}")
+    must(producer.begin(600_000), "InitProducerId")
+    if not wait_until(lambda: producer.add(this.topic) == OK, 10, every=0.2):
+        raise KwalkError("AddPartitionsToTxn was not answered with NONE within 10 s.")
+    _stop_the_follower(lab, follower)
+    again = TransactionalProducer(lab.brokers[leader].port, f"p{this.number}")
+    answers = [again.begin(600_000) for _ in range(ATTEMPTS)]
+    _start_the_follower(lab, follower)
+    if not wait_until(lambda: again.begin(600_000) == OK, 30, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 30 s.")
+    lab.note(f"the epoch after {ATTEMPTS} attempts: {again.epoch}")
+    is_used_up = again.epoch > ATTEMPTS
+    details = {"answers": answers, "epoch before": producer.epoch, "epoch after": again.epoch}
+    return RoundOutcome(f"the epoch rises by {again.epoch - producer.epoch}", is_used_up, details)
+
+
+ATTEMPTS = 10
+EXPERIMENTS = (
+    Experiment(
+        name="id-that-cannot-expire",
+        about="A transactional id is to expire while `__transaction_state` lacks a replica.",
+        expected="Up to 2.0.0 it cannot be used afterwards: CONCURRENT_TRANSACTIONS; later it can.",
+        story="answers.md",
+        run=_id_that_cannot_expire,
+        options=LabOptions(brokers=2, settings=EXPIRING, old_brokers=True),
+        releases=("1.0.0", "2.5.0"),
+        predicted=lambda release: release == "1.0.0",
+    ),
+    Experiment(
+        name="unused-id-keeps-others",
+        about="A transactional id is to get its first epoch while `__transaction_state` lacks a replica.",
+        expected="Up to 3.4.0 no id of the coordinator expires, and others cannot be used; later they expire.",
+        story="answers.md",
+        run=_unused_id_keeps_others,
+        options=LabOptions(brokers=2, settings=EXPIRING),
+        releases=("2.8.2", "3.3.2", "3.4.1", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.3.2"),
+    ),
+    Experiment(
+        name="fences-that-fail",
+        about="A producer starts again and again amid a transaction, while `__transaction_state` lacks a replica.",
+        expected="Up to 2.5 each attempt takes an epoch; later two are taken in all.",
+        story="answers.md",
+        run=_fences_that_fail,
+        options=LabOptions(brokers=2, settings=TWICE),
+        releases=("2.5.0", "2.8.2"),
+        predicted=lambda release: release == "2.5.0",
+    ),
+)
