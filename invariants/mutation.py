@@ -739,6 +739,17 @@ OF_LOG_FILES = (
 )
 """These functions."""
 
+ID_STEPS = (
+    "phase_follows_a_record",
+    "record_is_appended_in_turn",
+    "marker_moves_in_turn",
+    "transition_ends_with_its_record",
+    "epoch_goes_with_the_id",
+    "clock_is_set_at_rest",
+    "id_expires",
+    "id_starts_again",
+)
+"""What holds of a transactional id in all releases."""
 RARE_STEP_TRIALS = (
     Trial(
         "leader-epochs-lost-tail",
@@ -894,6 +905,19 @@ RARE_STEP_TRIALS = (
     ),
     Trial("log-damaged-message", variant=LATEST, about="A producer sends a damaged message."),
     Trial("transaction-aborted-amid-an-append", variant="2.8.2", about="A batch is late for its transaction."),
+    Trial("transactional-id", variant=LATEST, about="A producer has transactions."),
+    *(
+        Trial(story, (*ID_STEPS, *more), variant=release, about="The same, before repairs.")
+        for story, release, more in (
+            ("transactional-id", "0.11.0.0", ()),
+            ("transactional-id", "2.8.2", ("prepared_transaction_is_completed", "id_expires_or_the_task_fails")),
+            ("many-transactional-ids", "2.7", ("prepared_transaction_is_completed",)),
+            ("many-transactional-ids", "2.0", ()),
+        )
+    ),
+    Trial("transactions-of-a-moved-coordinator", variant=LATEST, about="A coordinator moves away and back."),
+    Trial("fences-that-fail", variant=LATEST, about="A producer is to be fenced."),
+    Trial("transaction-that-times-out", variant=LATEST, about="A coordinator aborts a transaction."),
     Trial(
         "transaction-after-a-late-commit",
         variant=LATEST,
@@ -1072,6 +1096,7 @@ OF_RARE_STEPS = (
     "down_conversion",
     "fetch_epochs",
     "quota_locks",
+    "transaction_coordinator",
     "transaction_verification",
     "watched_fetch",
     "written_by_tools",

@@ -38,7 +38,7 @@ def prepared_transaction_is_completed(identity: TransactionalId) -> bool:
 
 @always(
     symptom="transactional ids that are not used any more fill the memory of a broker and `__transaction_state`",
-    log="java.lang.IllegalArgumentException: Illegal new producer epoch -1",
+    log="Uncaught exception in scheduled task 'transactionalId-expiration'",
 )
 def other_ids_expire(identity: TransactionalId) -> bool:
     """No id keeps others from expiring."""
@@ -56,7 +56,7 @@ def phase_follows_a_record(before: TransactionalId, after: TransactionalId) -> b
         or (before.append is IdAppend.ADD and after.phase is IdPhase.ONGOING and not after.was_set_back)
         or (before.append is IdAppend.PREPARE and after.phase is IdPhase.PREPARED and before.phase is IdPhase.ONGOING)
         or (before.append is IdAppend.COMPLETE and after.phase is IdPhase.COMPLETE)
-        or (before.append is IdAppend.TOMBSTONE and after.phase is IdPhase.UNKNOWN and not after.has_epoch)
+        or (before.append is IdAppend.TOMBSTONE and after.phase is IdPhase.UNKNOWN and not after.was_set_back)
     )
     return by_record and after.append is IdAppend.NONE and not after.is_pending
 
@@ -93,27 +93,60 @@ def marker_moves_in_turn(before: TransactionalId, after: TransactionalId) -> boo
 
 @step(symptom="a transition that is pending ends without its record", log="none")
 def transition_ends_with_its_record(before: TransactionalId, after: TransactionalId) -> bool:
-    """A record that is refused or replicated is of a transition that was pending; a completion is not refused."""
-    premise(before.append is not IdAppend.NONE and after.append is IdAppend.NONE)
+    """A transition ends as its record is refused or replicated; two kinds may be left: an early one, an expiration."""
+    is_end = before.append is not IdAppend.NONE and after.append is IdAppend.NONE
+    premise(is_end or (before.is_pending and not after.is_pending))
+    if after.is_pending:
+        is_early = before.append is IdAppend.ADD and before.was_set_back
+        return before.phase is after.phase and (is_early or before.append is IdAppend.TOMBSTONE)
     is_replicated = before.phase is not after.phase or before.append is IdAppend.INIT
-    return before.is_pending and (is_replicated or before.append is not IdAppend.COMPLETE)
+    is_in_a_queue = after.marker is MarkerStep.QUEUED or not before.has_queue or after.phase is not IdPhase.PREPARED
+    return is_end and is_in_a_queue and (is_replicated or before.append is not IdAppend.COMPLETE)
+
+
+@step(symptom="an id loses its producer epoch, or gets one by itself", log="none")
+def epoch_goes_with_the_id(before: TransactionalId, after: TransactionalId) -> bool:
+    """An id gets an epoch by its record, and loses it as it expires."""
+    premise(before.has_epoch != after.has_epoch)
+    return before.append is IdAppend.INIT if after.has_epoch else after.phase is IdPhase.UNKNOWN
 
 
 @step(symptom="a clock is set back, or a task fails, with something else", log="none")
 def clock_is_set_at_rest(before: TransactionalId, after: TransactionalId) -> bool:
     """A clock is set back after a transaction, by itself; a task fails at an id without a transaction."""
-    is_task = before.keeps_others < after.keeps_others
-    premise(before.was_set_back < after.was_set_back or before.has_unused_id < after.has_unused_id or is_task)
+    is_task = before.keeps_others != after.keeps_others
+    premise(before.was_set_back < after.was_set_back or before.has_unused_id != after.has_unused_id or is_task)
     is_same = before.append is after.append and before.phase is after.phase and before.has_epoch == after.has_epoch
     if is_task:
-        return is_same and before.phase in AT_REST and before.has_unused_id == after.has_unused_id
-    return is_same and (before.phase is IdPhase.COMPLETE or before.was_set_back == after.was_set_back)
+        is_idle = before.phase in AT_REST and not before.is_pending and before.has_unused_id == after.has_unused_id
+        return is_same and is_idle and after.keeps_others and (after.has_epoch or not after.is_pending)
+    is_one = before.was_set_back == after.was_set_back or before.has_unused_id == after.has_unused_id
+    is_clock = before.phase is IdPhase.COMPLETE or before.was_set_back == after.was_set_back
+    return is_same and is_one and is_clock and before.has_unused_id <= after.has_unused_id
+
+
+@step(symptom="a task that lets ids expire fails without a reason", log="none")
+def id_expires_or_the_task_fails(before: TransactionalId, after: TransactionalId) -> bool:
+    """A tombstone is appended, or the task fails at an id that has no epoch, and leaves one pending that has."""
+    has_begun = before.append is not after.append and after.append is IdAppend.TOMBSTONE
+    premise(has_begun or before.keeps_others < after.keeps_others)
+    if has_begun:
+        return after.is_pending and before.keeps_others == after.keeps_others
+    if after.is_pending:
+        return before.has_unused_id and before.has_epoch
+    return before.has_unused_id or not before.has_epoch
 
 
 @reachable()
 def id_expires(identity: TransactionalId) -> bool:
     """A tombstone is appended for an id that had a transaction."""
     return identity.append is IdAppend.TOMBSTONE and identity.phase is IdPhase.COMPLETE
+
+
+@reachable()
+def id_starts_again(identity: TransactionalId) -> bool:
+    """A producer has started again after a transaction."""
+    return identity.phase is IdPhase.EMPTY and identity.has_epoch and identity.has_queue
 
 
 @reachable()
@@ -216,8 +249,9 @@ def epoch_is_written_when_it_rises(before: FencedId, after: FencedId) -> bool:
 @step(symptom="an attempt to fence a producer has no end, or two", log="none")
 def fence_has_one_end(before: FencedId, after: FencedId) -> bool:
     """An attempt ends with its epoch in the log, or has failed."""
-    premise(before.is_fencing and not after.is_fencing)
-    return before.epoch == after.epoch and after.has_failed == (after.written_epoch < after.epoch)
+    premise(before.is_fencing > after.is_fencing or before.has_failed != after.has_failed)
+    is_end = before.is_fencing and not after.is_fencing and before.epoch == after.epoch
+    return is_end and after.has_failed == (after.written_epoch < after.epoch)
 
 
 @reachable()

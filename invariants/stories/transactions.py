@@ -26,9 +26,9 @@ TRANSACTIONAL_ID = Scenario(
         coordinator.end_by_request,
         coordinator.leave_unused_id,
         coordinator.expire_id,
-        coordinator.expire_many_ids,
         coordinator.set_clock_back,
         coordinator.replicate_record,
+        coordinator.replicate_beside_a_thread,
         coordinator.refuse_record,
         coordinator.send_marker,
         coordinator.write_marker,
@@ -42,14 +42,26 @@ TRANSACTIONAL_ID = Scenario(
         coordinators.record_is_appended_in_turn,
         coordinators.marker_moves_in_turn,
         coordinators.transition_ends_with_its_record,
+        coordinators.epoch_goes_with_the_id,
         coordinators.clock_is_set_at_rest,
+        coordinators.id_expires_or_the_task_fails,
         coordinators.id_expires,
+        coordinators.id_starts_again,
         coordinators.id_is_unused,
         coordinators.transaction_begins_earlier,
         coordinators.marker_is_sent_again,
     ),
     variants=VARIANTS,
     source="TransactionStateManager.appendTransactionToLog; KAFKA-7519, KAFKA-6131, KAFKA-14880",
+)
+MANY_TRANSACTIONAL_IDS = TRANSACTIONAL_ID.varied(
+    name="many-transactional-ids",
+    story="A producer starts, and has transactions; more ids than fit into a batch are to expire at a time.",
+    actions=(*TRANSACTIONAL_ID.actions, coordinator.expire_many_ids),
+    properties=tuple(
+        prop for prop in TRANSACTIONAL_ID.properties if prop is not coordinators.id_expires_or_the_task_fails
+    ),
+    source="TransactionStateManager.enableTransactionalIdExpiration; KAFKA-13099",
 )
 TRANSACTIONS_OF_A_MOVED_COORDINATOR = Scenario(
     name="transactions-of-a-moved-coordinator",
@@ -108,6 +120,7 @@ TRANSACTION_THAT_TIMES_OUT = Scenario(
 
 SCENARIOS = (
     TRANSACTIONAL_ID,
+    MANY_TRANSACTIONAL_IDS,
     TRANSACTIONS_OF_A_MOVED_COORDINATOR,
     FENCES_THAT_FAIL,
     TRANSACTION_THAT_TIMES_OUT,

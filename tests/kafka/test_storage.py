@@ -2058,6 +2058,124 @@ BROKEN = (
         ),
         "3.9.0",
     ),
+    (
+        Broken(
+            "committed_transaction_is_whole()",
+            "transaction-that-times-out",
+            "0.11.0.0",
+            """
+            write_to_a_partition() abort_after_timeout() write_to_a_partition() commit_open_transaction()
+            """,
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "prepared_transaction_is_completed()",
+            "transactional-id",
+            "0.11.0.0",
+            """
+            start_producer() replicate_record() add_first_partition() replicate_record() end_by_request()
+            replicate_beside_a_thread()
+            """,
+        ),
+        "1.0",
+    ),
+    (
+        Broken(
+            "transactional_id_can_be_used()",
+            "transactional-id",
+            "2.0",
+            "start_producer() replicate_record() expire_id(1) refuse_record()",
+            flags={"unused_ids_expire": True},
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "transactional_id_can_be_used()",
+            "transactional-id",
+            "2.3.1",
+            """
+            start_producer() replicate_record() add_first_partition() replicate_record() end_by_request()
+            replicate_record() send_marker() write_marker(1) replicate_record() add_first_partition()
+            set_clock_back() replicate_record()
+            """,
+            flags={"unused_ids_expire": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "prepared_transaction_is_completed()",
+            "transactional-id",
+            "2.3.1",
+            """
+            start_producer() replicate_record() add_first_partition() replicate_record() end_by_request()
+            replicate_record() send_marker() answer_disk_error()
+            """,
+            flags={"completions_are_noticed": True},
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "prepared_transaction_is_completed()",
+            "transactional-id",
+            "2.5",
+            """
+            start_producer() replicate_record() add_first_partition() replicate_record() end_by_request()
+            replicate_record() send_marker() write_marker(0)
+            """,
+        ),
+        "2.7",
+    ),
+    (
+        Broken(
+            "transactional_id_can_be_used()",
+            "transactional-id",
+            "2.8.2",
+            "start_producer() leave_unused_id() replicate_record() expire_id(1)",
+        ),
+        "3.7.0",
+    ),
+    (
+        Broken(
+            "other_ids_expire()",
+            "many-transactional-ids",
+            "2.7",
+            "start_producer() replicate_record() expire_many_ids()",
+            flags={"unused_ids_expire": True},
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "coordinator_ends_to_load()",
+            "transactions-of-a-moved-coordinator",
+            "2.3.1",
+            "move_transactions_away(1) move_transactions_back()",
+        ),
+        "2.5",
+    ),
+    (
+        Broken(
+            "loaded_transaction_is_completed()",
+            "transactions-of-a-moved-coordinator",
+            "2.8.2",
+            "prepare_end() move_transactions_away(0) move_transactions_back() answer_old_marker()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "epoch_rises_once()",
+            "fences-that-fail",
+            "2.5",
+            "fence_producer() refuse_fence() fence_producer()",
+        ),
+        "2.7",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -2417,6 +2535,10 @@ SEARCHED = (
     ("log-grown-segment", "3.9.0"),
     ("log-of-a-new-partition", "2.3.1"),
     ("transaction-after-a-late-commit", "3.9.0"),
+    ("transactional-id", "3.9.0"),
+    ("transactions-of-a-moved-coordinator", "3.9.0"),
+    ("fences-that-fail", "3.9.0"),
+    ("transaction-that-times-out", "3.9.0"),
     ("log-records-without-time", "0.10.0"),
     ("log-starts-amid-a-truncation", "3.9.0"),
     ("consumer-with-old-metadata", "2.3.1"),

@@ -8,7 +8,9 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.groups import OK, created, must
 from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import TransactionalProducer
+from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
 
 STATES = "__transaction_state"
@@ -20,6 +22,7 @@ TWICE = {
     "transaction.state.log.num.partitions": 1,
     "offsets.topic.replication.factor": 1,
 }
+ONCE = TWICE | {"transaction.state.log.replication.factor": 1, "transaction.state.log.min.isr": 1}
 EXPIRING = TWICE | {
     "transactional.id.expiration.ms": EXPIRATION_SECONDS * 1000,
     "transaction.remove.expired.transaction.cleanup.interval.ms": 1000,
@@ -84,7 +87,7 @@ def _unused_id_keeps_others(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     first = other.id
     time.sleep(EXPIRATION_SECONDS + 4)
     is_used = wait_until(lambda: other.begin(60_000) == OK, 20, every=0.5)
-    lines = this.lines("server", "Illegal new producer epoch", broker=leader)
+    lines = this.lines("server", "Uncaught exception in scheduled task .transactionalId-expiration", broker=leader)
     details = {"first answer": refused, "ids": [first, other.id], "can be used": is_used, "lines": len(lines)}
     lab.note(f"the other id can be used: {is_used}; errors of the task: {len(lines)}")
     expires = "has expired" if other.id not in (first, -1) else "has not expired"
@@ -112,8 +115,69 @@ def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"the epoch rises by {again.epoch - producer.epoch}", is_used_up, details)
 
 
+def _move_transactions(lab: Lab, broker: int) -> None:
+    """Reassign the partition of `__transaction_state` to a broker, and wait until that leads."""
+    must(lab.admin().reassign(STATES, {0: [broker]}).error, "AlterPartitionReassignments")
+
+    def is_moved() -> bool:
+        topic, state = lab.topic(STATES), lab.states(STATES).get(0, {})
+        return bool(topic) and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
+
+    if not wait_until(is_moved, 30):
+        raise KwalkError(f"{STATES}-0 has not moved to broker {broker} within 30 s.")
+    lab.note(f"broker {broker} coordinates transactions")
+
+
+def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold markers, let the coordinator move there and back, and let them pass; then begin another transaction."""
+    leader, other = _coordinator(lab, 1)
+    third = next(number for number in lab.brokers if number not in (leader, other))
+    _place(lab, this.topic, third)
+    producer = TransactionalProducer(lab.brokers[leader].port, f"p{this.number}")
+    must(producer.begin(600_000), "InitProducerId")
+    if not wait_until(lambda: producer.add(this.topic) == OK, 10, every=0.2):
+        raise KwalkError("AddPartitionsToTxn was not answered with NONE within 10 s.")
+    hold = lab.rules.hold(matching(Api.WRITE_TXN_MARKERS, broker=third))
+    must(producer.end(), "EndTxn")
+    if not lab.rules.wait_for(hold, seconds=10):
+        raise KwalkError("No marker was sent within 10 s.")
+    _move_transactions(lab, other)
+    _move_transactions(lab, leader)
+    time.sleep(2)
+    lab.rules.drop(hold)
+    errors: list[str] = []
+
+    def begins() -> bool:
+        errors.append(producer.add(this.topic))
+        return errors[-1] == OK
+
+    goes_on = wait_until(begins, 20, every=0.5)
+    lab.note(f"AddPartitionsToTxn was answered with {sorted(set(errors))}")
+    lines = this.lines("server", "cancel sending transaction markers", broker=leader)
+    outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {errors[-1]}"
+    is_stuck = not goes_on and errors[-1] == "CONCURRENT_TRANSACTIONS"
+    return RoundOutcome(outcome, is_stuck, {"answers": sorted(set(errors)), "lines": len(lines)})
+
+
+def _place(lab: Lab, topic: str, broker: int) -> None:
+    answer = lab.admin().create_topic(topic, {0: [broker]})
+    if not (answer.ok and lab.wait_for_leaders(topic) and wait_until(lambda: lab.are_informed(topic), 10)):
+        raise KwalkError(f"CreateTopics was answered with {answer}.")
+
+
 ATTEMPTS = 10
 EXPERIMENTS = (
+    Experiment(
+        name="marker-of-an-earlier-epoch",
+        about="Markers are held while the coordinator of their transaction moves away and back; then they are written.",
+        expected="Up to 3.7 the transaction is not completed, and its producer begins no other; later it is.",
+        story="answers.md",
+        run=_marker_of_an_earlier_epoch,
+        options=LabOptions(proxied=True, settings=ONCE),
+        is_ordered=True,
+        releases=("2.8.2", "3.7.2", "3.9.0"),
+        predicted=lambda release: release in ("2.8.2", "3.7.2"),
+    ),
     Experiment(
         name="id-that-cannot-expire",
         about="A transactional id is to expire while `__transaction_state` lacks a replica.",

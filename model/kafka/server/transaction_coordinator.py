@@ -148,7 +148,7 @@ def expire_id(identity: TransactionalId, comes_first: bool) -> None:
     """Until KAFKA-14880 the task failed at an id without an epoch, each time, and left others pending."""
     is_unused = identity.has_unused_id or not identity.has_epoch
     fails = is_unused and not UNUSED_IDS_EXPIRE
-    require(is_at_rest(identity) and not identity.keeps_others and (comes_first or fails))
+    require(is_at_rest(identity) and (comes_first or fails))
     if fails:
         identity.keeps_others, identity.is_pending = True, identity.has_epoch and comes_first
     else:
@@ -162,7 +162,7 @@ def expire_id(identity: TransactionalId, comes_first: bool) -> None:
 )
 def expire_many_ids(identity: TransactionalId) -> None:
     """Until KAFKA-13099 that failed, each time; until KAFKA-7519 the ids stayed pending."""
-    require(is_at_rest(identity) and identity.has_epoch and not identity.keeps_others and not TOMBSTONES_FILL_BATCHES)
+    require(is_at_rest(identity) and identity.has_epoch and not TOMBSTONES_FILL_BATCHES)
     identity.keeps_others, identity.is_pending = True, not FAILED_EXPIRATIONS_END
 
 
@@ -175,36 +175,42 @@ def set_clock_back(identity: TransactionalId) -> None:
 
 @action(
     by=REPLICAS,
-    description="have the record; another thread makes the queue for markers, too: {races}",
-    source="TransactionStateManager.appendTransactionToLog: updateCacheCallback; TransactionMarkerChannelManager",
+    description="have the record",
+    source="TransactionStateManager.appendTransactionToLog: updateCacheCallback",
 )
-def replicate_record(identity: TransactionalId, races: bool) -> None:
-    """Until KAFKA-6131 the later of two queues replaced the other one, with the markers in it.
-
-    Until KAFKA-8803 a transaction that begins before the last one was an error, after which its transition is pending.
-    """
-    is_prepare = identity.append is IdAppend.PREPARE
+def replicate_record(identity: TransactionalId) -> None:
+    """Until KAFKA-8803 a transaction that begins before the last one was an error, after which it stays pending."""
     require(identity.append is not IdAppend.NONE)
-    require(not races or (is_prepare and not identity.has_queue and not QUEUES_ARE_CREATED_ONCE))
     is_refused = identity.append is IdAppend.ADD and identity.was_set_back and not CLOCKS_MAY_GO_BACK
     if not is_refused:
-        take_record(identity, races)
+        take_record(identity)
     identity.append, identity.is_pending = IdAppend.NONE, is_refused
 
 
-def take_record(identity: TransactionalId, races: bool) -> None:
+def take_record(identity: TransactionalId) -> None:
     """Change the state to that of the record (Kafka: TransactionMetadata.completeTransitionTo)."""
     if identity.append is IdAppend.INIT:
         identity.phase, identity.has_epoch = IdPhase.EMPTY, True
     elif identity.append is IdAppend.ADD:
         identity.phase, identity.was_set_back = IdPhase.ONGOING, False
     elif identity.append is IdAppend.PREPARE:
-        identity.phase, identity.has_queue = IdPhase.PREPARED, True
-        identity.marker = MarkerStep.NONE if races else MarkerStep.QUEUED
+        identity.phase, identity.marker, identity.has_queue = IdPhase.PREPARED, MarkerStep.QUEUED, True
     elif identity.append is IdAppend.COMPLETE:
         identity.phase, identity.marker = IdPhase.COMPLETE, MarkerStep.NONE
     else:
         identity.phase, identity.has_epoch, identity.was_set_back = IdPhase.UNKNOWN, False, False
+
+
+@action(
+    by=REPLICAS,
+    description="have the record of the end; as the marker is put into a new queue, another thread makes one, too",
+    source="TransactionMarkerChannelManager.addMarkersForBroker: getOrElseUpdate",
+)
+def replicate_beside_a_thread(identity: TransactionalId) -> None:
+    """Until KAFKA-6131 the later of two queues replaced the other one, with the markers in it."""
+    require(identity.append is IdAppend.PREPARE and not identity.has_queue and not QUEUES_ARE_CREATED_ONCE)
+    take_record(identity)
+    identity.append, identity.is_pending, identity.marker = IdAppend.NONE, False, MarkerStep.NONE
 
 
 @action(
@@ -337,7 +343,7 @@ def answer_old_marker(moved: MovedTransactions) -> None:
     """Until KAFKA-16352 the broker then awaited no marker of that id, also none of its own leader epoch."""
     require(moved.has_old_answer)
     moved.has_old_answer = False
-    if moved.is_away or not MARKERS_END_THEIR_OWN_TRANSACTION:
+    if not MARKERS_END_THEIR_OWN_TRANSACTION:
         moved.is_awaited = False
 
 

@@ -1015,7 +1015,7 @@ TOMBSTONES_FILL_BATCHES = version_flag(
     {"2.6.3": True, "2.7.0": False, "2.7.2": True, "2.8.0": False, "2.8.1": True},
     closes="transactional ids expire",
     source="KAFKA-13099 (2.6.3, 2.7.2, 2.8.1, 3.0.0): TransactionStateManager.removeExpiredTransactionalIds",
-    trials=(Trial("transactional-id", ("other_ids_expire",), variant="2.7", flags={"unused_ids_expire": True}),),
+    trials=(Trial("many-transactional-ids", ("other_ids_expire",), variant="2.7", flags={"unused_ids_expire": True}),),
 )
 DELETED_REPLICAS_RESIGN = version_flag(
     "deleted_replicas_resign",
