@@ -153,6 +153,15 @@ def cleaning_outlives_a_failed_move(replica: MovingReplica) -> bool:
     return replica.pauses == 0
 
 
+@step(symptom="a request with a leader epoch that the broker knows changes a log", log="none")
+def known_epoch_changes_no_log(before: MovingReplica, after: MovingReplica) -> bool:
+    """A leader epoch that comes again changes neither log; a copy that goes on stays as it is."""
+    premise(before.repeats != after.repeats)
+    is_same = before.end == after.end and before.future_end == after.future_end and before.epoch == after.epoch
+    goes_on = before.phase is after.phase or before.phase is MovePhase.FAILED
+    return is_moving(before) and is_same and goes_on and before.pauses <= after.pauses
+
+
 @always(
     symptom="the log cleaner removes segments of a log that is moved to another log directory, while it is copied",
     log="Cleaner …: Swapping in cleaned segment … for segment(s) … in log …",

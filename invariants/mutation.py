@@ -643,6 +643,7 @@ PRODUCER_TRIALS = (
 MOVE_TRIALS = (
     Trial("log-move", variant=LATEST, about="A replica moves to another log directory."),
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
+    Trial("log-move-amid-a-failover", variant=LATEST, bounds={"offsets": 2}, about="The controller moves amid it."),
     Trial(
         "log-move-replaced",
         variant=LATEST,
@@ -916,8 +917,15 @@ RARE_STEP_TRIALS = (
         )
     ),
     Trial("transactions-of-a-moved-coordinator", variant=LATEST, about="A coordinator moves away and back."),
+    Trial(
+        "transactions-of-a-moved-coordinator",
+        ("coordinator_moves_apart", "marker_is_answered_once", "old_answer_comes_late", "moved_transaction_ends"),
+        variant="2.8.2",
+        about="The same, before a repair.",
+    ),
     Trial("fences-that-fail", variant=LATEST, about="A producer is to be fenced."),
     Trial("transaction-that-times-out", variant=LATEST, about="A coordinator aborts a transaction."),
+    Trial("producer-ids-from-the-controller", variant=LATEST, about="A producer starts."),
     Trial(
         "transaction-after-a-late-commit",
         variant=LATEST,

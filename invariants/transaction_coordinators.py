@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from kwalk.model.kafka.server.transaction_coordinator import (
     FencedId,
+    IdAnswer,
     IdAppend,
     IdPhase,
     MarkerStep,
     MovedTransactions,
+    NewProducer,
     TimedOutTransaction,
     TransactionalId,
 )
@@ -299,3 +301,34 @@ def transaction_is_aborted_after_its_timeout(transaction: TimedOutTransaction) -
 def transaction_is_committed_in_time(transaction: TimedOutTransaction) -> bool:
     """A transaction is committed."""
     return transaction.is_committed
+
+
+@always(
+    symptom="producers that start while there is no controller end with an exception",
+    log="Timed out when requesting AllocateProducerIds from the controller",
+)
+def new_producer_waits_for_its_id(producer: NewProducer) -> bool:
+    """A producer is not ended by a controller that is late."""
+    return producer.answer is not IdAnswer.FATAL
+
+
+@step(symptom="a producer gets an answer out of turn", log="none")
+def answer_follows_a_request(before: NewProducer, after: NewProducer) -> bool:
+    """A request is answered once: with an id if there is a controller, with an error if not."""
+    premise(before.is_asked != after.is_asked or before.answer is not after.answer)
+    if after.is_asked:
+        return not before.is_asked and after.answer is IdAnswer.NONE and before.answer is not IdAnswer.ID
+    has_id = after.answer is IdAnswer.ID
+    return before.is_asked and after.answer is not IdAnswer.NONE and has_id != after.is_gone
+
+
+@reachable()
+def producer_gets_an_id_at_last(producer: NewProducer) -> bool:
+    """A producer has an id, and the controller is gone after that."""
+    return producer.answer is IdAnswer.ID and producer.is_gone
+
+
+@reachable()
+def producer_is_answered_without_a_controller(producer: NewProducer) -> bool:
+    """A producer is answered, and has no id."""
+    return producer.answer in (IdAnswer.RETRIABLE, IdAnswer.FATAL)

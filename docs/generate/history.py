@@ -36,8 +36,9 @@ leader epochs and the checkpoint files), the group coordinator (`kafka.coordinat
 controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.zookeeper`, `kafka.admin`, `Partition`,
 `ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), or fetchers and delayed
 requests (`AbstractFetcherThread`, `ReplicaFetcherThread`, `ReplicaAlterLogDirsThread` and their managers and end
-points, `FetchSession`, `DelayedOperation` and its kinds, timers, `ReplicationQuotaManager`), with one verdict each;
-and those of other files whose reports a search finds. A commit is in the first part that it touches. A verdict is by
+points, `FetchSession`, `DelayedOperation` and its kinds, timers, `ReplicationQuotaManager`), or coordinators of
+transactions (`kafka.coordinator.transaction`), with one verdict each; and those of other files whose reports a search
+finds. A commit is in the first part that it touches. A verdict is by
 the *diff*, or by the *report* that the commit names.
 `make docs` writes this page from `docs/generate/history.toml` and `docs/generate/history.tsv`.
 
@@ -48,6 +49,7 @@ PARTS = {
     "groups": "Groups",
     "controller": "Controller and replication",
     "fetchers": "Fetchers and delayed requests",
+    "transactions": "Coordinators of transactions",
 }
 
 

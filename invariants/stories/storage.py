@@ -1730,6 +1730,21 @@ MOVE_COMPACTED = MOVE.varied(
     bounds={"cleanings": 2, "truncations": 1},
     source="LogManager.replaceCurrentWithFutureLog, LogCleanerManager.alterCheckpointDir; KAFKA-8362, KAFKA-16709",
 )
+MOVE_AMID_A_FAILOVER = MOVE_COMPACTED.varied(
+    name="log-move-amid-a-failover",
+    story="A replica of a compacted topic moves to another log directory, while the controller moves.",
+    actions=(*MOVE.actions, future_log.clean, future_log.repeat_leader),
+    properties=(
+        *(
+            prop
+            for prop in MOVE_COMPACTED.properties
+            if prop not in (future_logs.log_grows_record_by_record, future_logs.truncation_keeps_what_is_replicated)
+        ),
+        future_logs.known_epoch_changes_no_log,
+    ),
+    bounds={"offsets": 3, "cleanings": 2, "truncations": 0, "repeats": 1},
+    source="ReplicaManager.becomeLeaderOrFollower; commit b02bdd322",
+)
 MOVE_REPLACED = MOVE_COMPACTED.varied(
     name="log-move-replaced",
     story="A replica of a compacted topic moves to another log directory, and is sent to a third one meanwhile.",
@@ -1857,6 +1872,7 @@ SCENARIOS = (
     LARGEST_TIMESTAMP,
     LARGEST_TIMESTAMP_UNCOMPRESSED,
     MOVE_COMPACTED,
+    MOVE_AMID_A_FAILOVER,
     MOVE_REPLACED,
     MOVE_CANCELLED,
     MOVE_THAT_FAILS,

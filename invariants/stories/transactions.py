@@ -8,6 +8,7 @@ from kwalk.model.kafka.server import versions
 from kwalk.model.kafka.server.transaction_coordinator import (
     FencedId,
     MovedTransactions,
+    NewProducer,
     TimedOutTransaction,
     TransactionalId,
 )
@@ -117,6 +118,25 @@ TRANSACTION_THAT_TIMES_OUT = Scenario(
     variants=VARIANTS,
     source="TransactionCoordinator.abortTimedOutTransactions; KAFKA-6119",
 )
+PRODUCER_IDS_FROM_THE_CONTROLLER = Scenario(
+    name="producer-ids-from-the-controller",
+    story="A producer starts while there is no controller, or is one.",
+    state=NewProducer,
+    actions=(
+        coordinator.change_controller,
+        coordinator.ask_for_an_id,
+        coordinator.give_an_id,
+        coordinator.miss_the_ids,
+    ),
+    properties=(
+        coordinators.new_producer_waits_for_its_id,
+        coordinators.answer_follows_a_request,
+        coordinators.producer_gets_an_id_at_last,
+        coordinators.producer_is_answered_without_a_controller,
+    ),
+    variants={release: versions.PRODUCER_ID_VARIANTS[release] for release in ("3.9.0", "3.7.0", "3.3.1")},
+    source="RPCProducerIdManager.generateProducerId; KAFKA-14417",
+)
 
 SCENARIOS = (
     TRANSACTIONAL_ID,
@@ -124,4 +144,5 @@ SCENARIOS = (
     TRANSACTIONS_OF_A_MOVED_COORDINATOR,
     FENCES_THAT_FAIL,
     TRANSACTION_THAT_TIMES_OUT,
+    PRODUCER_IDS_FROM_THE_CONTROLLER,
 )

@@ -2176,6 +2176,25 @@ BROKEN = (
         ),
         "2.7",
     ),
+    (
+        Broken(
+            "new_producer_waits_for_its_id()",
+            "producer-ids-from-the-controller",
+            "3.3.1",
+            "change_controller() ask_for_an_id() miss_the_ids()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "cleaning_resumes_after_a_move()",
+            "log-move-amid-a-failover",
+            "2.5",
+            "start_move() truncate_future() repeat_leader() replace_log()",
+            flags={"moves_pause_once": True},
+        ),
+        "3.9.0",
+    ),
 )
 """The shortest way to what each fix closes, in a release without it; and a release in which that way breaks nothing."""
 NEVER_FIXED = (
@@ -2527,6 +2546,7 @@ SEARCHED = (
     ("log-move-amid-a-flush", "3.9.0"),
     ("log-damaged-message", "3.9.0"),
     ("log-largest-time-of-two-readers", "2.0"),
+    ("log-move-amid-a-failover", "3.9.0"),
     ("log-move-replaced", "2.0"),
     ("log-move-cancelled", "3.9.0"),
     ("log-move-that-fails", "3.9.0"),
@@ -2539,6 +2559,8 @@ SEARCHED = (
     ("transactions-of-a-moved-coordinator", "3.9.0"),
     ("fences-that-fail", "3.9.0"),
     ("transaction-that-times-out", "3.9.0"),
+    ("producer-ids-from-the-controller", "3.9.0"),
+    ("many-transactional-ids", "3.9.0"),
     ("log-records-without-time", "0.10.0"),
     ("log-starts-amid-a-truncation", "3.9.0"),
     ("consumer-with-old-metadata", "2.3.1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
@@ -54,6 +55,15 @@ def _start_the_follower(lab: Lab, follower: int) -> None:
     _wait_for_isr(lab, 2)
 
 
+def _restart_helps(lab: Lab, leader: int, identity: str) -> bool:
+    """Restart a coordinator; return whether an id can then be used, at whichever broker."""
+    lab.restart(leader)
+    producers = [TransactionalProducer(broker.port, identity) for broker in lab.brokers.values()]
+    helps = wait_until(lambda: any(producer.begin(60_000) == OK for producer in producers), 30, every=0.5)
+    lab.note(f"the id can be used after a restart of the coordinator: {helps}")
+    return helps
+
+
 def _id_that_cannot_expire(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Let an id expire while its tombstone cannot be replicated; then use it again."""
     leader, follower = _coordinator(lab)
@@ -88,11 +98,17 @@ def _unused_id_keeps_others(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     time.sleep(EXPIRATION_SECONDS + 4)
     is_used = wait_until(lambda: other.begin(60_000) == OK, 20, every=0.5)
     lines = this.lines("server", "Uncaught exception in scheduled task .transactionalId-expiration", broker=leader)
-    details = {"first answer": refused, "ids": [first, other.id], "can be used": is_used, "lines": len(lines)}
+    details: dict[str, Any] = {
+        "first answer": refused,
+        "ids": [first, other.id],
+        "can be used": is_used,
+        "lines": len(lines),
+    }
+    details["after a restart"] = is_used or _restart_helps(lab, leader, other.identity)
     lab.note(f"the other id can be used: {is_used}; errors of the task: {len(lines)}")
-    expires = "has expired" if other.id not in (first, -1) else "has not expired"
+    expires = "has expired" if is_used and details["ids"][1] != first else "has not expired"
     outcome = f"the other id {expires}" if is_used else f"the other id cannot be used within 20 s, and {expires}"
-    return RoundOutcome(outcome, (not is_used or other.id == first) and bool(lines), details)
+    return RoundOutcome(outcome, (not is_used or expires == "has not expired") and bool(lines), details)
 
 
 def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -134,7 +150,8 @@ def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome
     third = next(number for number in lab.brokers if number not in (leader, other))
     _place(lab, this.topic, third)
     producer = TransactionalProducer(lab.brokers[leader].port, f"p{this.number}")
-    must(producer.begin(600_000), "InitProducerId")
+    if not wait_until(lambda: producer.begin(600_000) == OK, 20, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
     if not wait_until(lambda: producer.add(this.topic) == OK, 10, every=0.2):
         raise KwalkError("AddPartitionsToTxn was not answered with NONE within 10 s.")
     hold = lab.rules.hold(matching(Api.WRITE_TXN_MARKERS, broker=third))
@@ -156,7 +173,9 @@ def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome
     lines = this.lines("server", "cancel sending transaction markers", broker=leader)
     outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {errors[-1]}"
     is_stuck = not goes_on and errors[-1] == "CONCURRENT_TRANSACTIONS"
-    return RoundOutcome(outcome, is_stuck, {"answers": sorted(set(errors)), "lines": len(lines)})
+    details: dict[str, Any] = {"answers": sorted(set(errors)), "lines": len(lines)}
+    details["after a restart"] = goes_on or _restart_helps(lab, leader, producer.identity)
+    return RoundOutcome(outcome, is_stuck, details)
 
 
 def _place(lab: Lab, topic: str, broker: int) -> None:
@@ -165,13 +184,44 @@ def _place(lab: Lab, topic: str, broker: int) -> None:
         raise KwalkError(f"CreateTopics was answered with {answer}.")
 
 
+def _controller_is_late(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the broker's requests for producer ids, and start a producer."""
+    hold = lab.rules.hold(matching(Api.ALLOCATE_PRODUCER_IDS, broker=1))
+    producer = TransactionalProducer(lab.brokers[1].port, f"p{this.number}")
+    errors: list[str] = []
+
+    def is_late() -> bool:
+        errors.append(producer.begin(60_000))
+        return lab.rules.wait_for(hold, seconds=0.1) and len(errors) > 1
+
+    if not wait_until(is_late, 60, every=0.5):
+        raise KwalkError("The broker has asked for no producer ids within 60 s.")
+    lab.rules.drop(hold)
+    given = wait_until(lambda: producer.begin(60_000) == OK, 30, every=0.5)
+    lab.note(f"InitProducerId was answered with {errors}; at last with an id: {given}")
+    answers = {"answers": errors, "an id at last": given}
+    ends = "REQUEST_TIMED_OUT" in errors
+    return RoundOutcome("the producer ends" if ends else "the producer asks again", ends, answers)
+
+
 ATTEMPTS = 10
 EXPERIMENTS = (
+    Experiment(
+        name="controller-that-is-late",
+        about="A broker's requests for producer ids are held; a producer starts.",
+        expected="From 3.0 to 3.3.1 it gets REQUEST_TIMED_OUT, which ends it; later it asks again.",
+        story="transactional-ids.md",
+        run=_controller_is_late,
+        options=LabOptions(brokers=1, proxied=True, settings=ONCE | {"request.timeout.ms": 3000}),
+        is_ordered=True,
+        releases=("3.0.2", "3.3.2", "3.9.0"),
+        predicted=lambda release: release == "3.0.2",
+    ),
     Experiment(
         name="marker-of-an-earlier-epoch",
         about="Markers are held while the coordinator of their transaction moves away and back; then they are written.",
         expected="Up to 3.7 the transaction is not completed, and its producer begins no other; later it is.",
-        story="answers.md",
+        story="transactional-ids.md",
         run=_marker_of_an_earlier_epoch,
         options=LabOptions(proxied=True, settings=ONCE),
         is_ordered=True,
@@ -182,7 +232,7 @@ EXPERIMENTS = (
         name="id-that-cannot-expire",
         about="A transactional id is to expire while `__transaction_state` lacks a replica.",
         expected="Up to 2.0.0 it cannot be used afterwards: CONCURRENT_TRANSACTIONS; later it can.",
-        story="answers.md",
+        story="transactional-ids.md",
         run=_id_that_cannot_expire,
         options=LabOptions(brokers=2, settings=EXPIRING, old_brokers=True),
         releases=("1.0.0", "2.5.0"),
@@ -192,7 +242,7 @@ EXPERIMENTS = (
         name="unused-id-keeps-others",
         about="A transactional id is to get its first epoch while `__transaction_state` lacks a replica.",
         expected="Up to 3.4.0 no id of the coordinator expires, and others cannot be used; later they expire.",
-        story="answers.md",
+        story="transactional-ids.md",
         run=_unused_id_keeps_others,
         options=LabOptions(brokers=2, settings=EXPIRING),
         releases=("2.8.2", "3.3.2", "3.4.1", "3.9.0"),
@@ -202,7 +252,7 @@ EXPERIMENTS = (
         name="fences-that-fail",
         about="A producer starts again and again amid a transaction, while `__transaction_state` lacks a replica.",
         expected="Up to 2.5 each attempt takes an epoch; later two are taken in all.",
-        story="answers.md",
+        story="transactional-ids.md",
         run=_fences_that_fail,
         options=LabOptions(brokers=2, settings=TWICE),
         releases=("2.5.0", "2.8.2"),

@@ -6,6 +6,7 @@ Source: LogCleanerManager.alterCheckpointDir, abortAndPauseCleaning; KAFKA-8362,
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -112,8 +113,20 @@ def _entry_stays(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the log is cleaned again and again" if seen else "the log is cleaned once", seen, details)
 
 
-def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Change the leader twice during a move; when it has ended, write to the log, and wait for the cleaner."""
+def _lead_there_and_back(lab: Lab, topic: str) -> None:
+    lead(lab, topic, 2, 1)
+    lead(lab, topic, 1, 2)
+
+
+def _elect_a_controller(lab: Lab, _: str) -> None:
+    lab.delete_controller()
+    if not wait_until(lambda: lab.controller() == 1, 20):
+        raise KwalkError("Broker 1 did not become the controller within 20 s.")
+    time.sleep(2)
+
+
+def _cleaning_ends(lab: Lab, this: ExperimentRound, amid: Callable[[Lab, str], None]) -> RoundOutcome:
+    """Have something happen during a move; when it has ended, write to the log, and wait for the cleaner."""
     here = _created(lab, this.topic)
     first = _is_cleaned(lab, this.topic)
     for number in range(WRITTEN):
@@ -121,13 +134,12 @@ def _cleaning_ends(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     _broker(lab).configure_brokers({THROTTLE: "1"}, 1)
     there = _move(lab, here)
     moving = not _has_arrived(lab, here, there, 2)
-    lead(lab, this.topic, 2, 1)
-    lead(lab, this.topic, 1, 2)
+    amid(lab, this.topic)
     still = lab.brokers[1].directory(here.name) == here
     _broker(lab).configure_brokers({THROTTLE: UNTHROTTLED}, 1)
     arrived = _has_arrived(lab, here, there)
     again = _is_cleaned(lab, this.topic, WRITTEN)
-    details = {"cleaned": first, "moves during the elections": moving and still, "arrived": arrived}
+    details = {"cleaned": first, "moves meanwhile": moving and still, "arrived": arrived}
     details["cleaned after the move"] = again
     lab.restart(1)
     wait_until(lambda: lab.are_informed(this.topic), 20)
@@ -344,10 +356,21 @@ EXPERIMENTS = (
         about="The leader of a compacted log changes twice while its replica moves to another log directory.",
         expected="From 2.5 to 3.7 the log is not cleaned any more, until the broker starts again; later it is.",
         story="log-moves.md",
-        run=_cleaning_ends,
+        run=partial(_cleaning_ends, amid=_lead_there_and_back),
         options=evolve(ONE_BROKER, brokers=2),
         releases=("2.8.2", "3.7.2", "3.8.1", "3.9.0"),
         is_ordered=True,
         predicted=lambda release: release in ("2.8.2", "3.7.2"),
+    ),
+    Experiment(
+        name="moved-log-is-not-cleaned-after-a-failover",
+        about="The controller changes while a replica of a compacted topic moves to another log directory.",
+        expected="In 2.5 the log is not cleaned any more, until the broker starts again; later it is.",
+        story="log-moves.md",
+        run=partial(_cleaning_ends, amid=_elect_a_controller),
+        options=ONE_BROKER,
+        releases=("2.5.0", "2.8.2"),
+        is_ordered=True,
+        predicted=lambda release: release == "2.5.0",
     ),
 )

@@ -21,12 +21,13 @@ from kwalk.model.kafka.server.versions import (
     FAILED_FENCES_COUNT_ONCE,
     LOADS_REPLACE_WHAT_IS_LEFT,
     MARKERS_END_THEIR_OWN_TRANSACTION,
+    MISSING_IDS_ARE_WAITED_FOR,
     QUEUES_ARE_CREATED_ONCE,
     TIMEOUTS_FENCE,
     TOMBSTONES_FILL_BATCHES,
     UNUSED_IDS_EXPIRE,
 )
-from kwalk.model.kafka.storage.domains import OPERATOR, PRODUCER, REPLICAS
+from kwalk.model.kafka.storage.domains import FAULT, OPERATOR, PRODUCER, REPLICAS
 from kwalk.model.kafka.storage.producer_state import COORDINATOR
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
 
@@ -424,3 +425,53 @@ def commit_open_transaction(transaction: TimedOutTransaction) -> None:
     """The coordinator commits what is open."""
     require(transaction.is_open)
     transaction.is_open, transaction.is_committed = False, True
+
+
+class IdAnswer(Enum):
+    """What a new producer has got."""
+
+    NONE = "nothing"
+    ID = "a producer id"
+    RETRIABLE = "COORDINATOR_LOAD_IN_PROGRESS, after which it asks again"
+    FATAL = "REQUEST_TIMED_OUT, which ends it"
+
+
+@state
+class NewProducer:
+    """A producer that is to get an id, of which its broker has none; the controller may be gone, and be late."""
+
+    is_gone: bool = flag()
+    is_asked: bool = flag()
+    answer: IdAnswer = choice(IdAnswer)
+
+
+@action(by=FAULT, description="ends the controller, or brings another one", source="KafkaController")
+def change_controller(producer: NewProducer) -> None:
+    """There is none for a while."""
+    producer.is_gone = not producer.is_gone
+
+
+@action(by=PRODUCER, description="asks for a producer id", source="ProducerIdManager.generateProducerId")
+def ask_for_an_id(producer: NewProducer) -> None:
+    """As it starts, or once more; the broker asks the controller for a block of them."""
+    require(not producer.is_asked and producer.answer in (IdAnswer.NONE, IdAnswer.RETRIABLE))
+    producer.is_asked, producer.answer = True, IdAnswer.NONE
+
+
+@action(
+    by=COORDINATOR, description="answers with an id", source="RPCProducerIdManager.handleAllocateProducerIdsResponse"
+)
+def give_an_id(producer: NewProducer) -> None:
+    """The controller has given it a block."""
+    require(producer.is_asked and not producer.is_gone)
+    producer.is_asked, producer.answer = False, IdAnswer.ID
+
+
+@action(
+    by=COORDINATOR, description="has waited for ids too long", source="RPCProducerIdManager.generateProducerId: poll"
+)
+def miss_the_ids(producer: NewProducer) -> None:
+    """From 3.0 to KAFKA-14417 it answered as producers do not expect it."""
+    require(producer.is_asked and producer.is_gone)
+    producer.is_asked = False
+    producer.answer = IdAnswer.RETRIABLE if MISSING_IDS_ARE_WAITED_FOR else IdAnswer.FATAL

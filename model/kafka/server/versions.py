@@ -1053,6 +1053,16 @@ FAILED_FENCES_COUNT_ONCE = version_flag(
     source="KAFKA-9666 (2.6.0): TransactionMetadata.hasFailedEpochFence",
     trials=(Trial("fences-that-fail", ("epoch_rises_once",), variant="2.5"),),
 )
+MISSING_IDS_ARE_WAITED_FOR = version_flag(
+    "missing_ids_are_waited_for",
+    "KAFKA-14417 (3.3.2, 3.4.0): a producer whose broker gets no producer ids from the controller in time asks again; "
+    "since 3.0.0, whose brokers ask the controller, and until then, it got REQUEST_TIMED_OUT, and ended",
+    {"3.0.0": False, "3.3.2": True},
+    before=True,
+    closes="a producer outlives the time in which there is no controller",
+    source="KAFKA-14417 (3.3.2, 3.4.0): RPCProducerIdManager.generateProducerId",
+    trials=(Trial("producer-ids-from-the-controller", ("new_producer_waits_for_its_id",), variant="3.3.1"),),
+)
 TIMEOUTS_FENCE = version_flag(
     "timeouts_fence",
     "KAFKA-6119 (0.11.0.2, 1.0.0): a transaction that is aborted after its timeout fences its producer; before, what "
@@ -1072,6 +1082,8 @@ FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
 """With the release whose fetchers end at a removal (KAFKA-8012)."""
 FOLLOWER_FETCH_VARIANTS = {release: VARIANTS[release] for release in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")}
 """Those whose consumers fetch from followers (KIP-392, 2.4.0)."""
+PRODUCER_ID_VARIANTS = VARIANTS | {"3.3.1": FLAGS.variant_of("3.3.1")}
+"""With the last release whose producers end where there are no ids (KAFKA-14417)."""
 LOCK_VARIANTS = VARIANTS | {release: FLAGS.variant_of(release) for release in ("2.1.0", "2.2.0")}
 """With releases on both sides of the change of how fetches are answered (KAFKA-7697)."""
 EXPIRATION_VARIANTS = {release: FLAGS.variant_of(release) for release in ("3.9.0", "3.7.0", "3.4.0")}

@@ -39,6 +39,7 @@ from kwalk.model.kafka.storage.versions import (
     MOVE_RESUMES_AT_ITS_LOG,
     MOVES_HAVE_AN_EPOCH,
     MOVES_PAUSE_ONCE,
+    OLD_REQUESTS_LEAVE_MOVES,
     PAUSES_ARE_COUNTED,
     REPLACED_MOVES_RESUME,
 )
@@ -49,6 +50,7 @@ LATE_UPDATES = Bound("late_updates", "how often a leader is late to raise its hi
 DIVERGENCES = Bound(
     "divergences", "how often a follower's log is truncated and gets other records while it is moved", default=0
 )
+REPEATS = Bound("repeats", "how often the controller sends a leader epoch again, as another one does", default=0)
 REPLACED_MOVES = Bound("replaced_moves", "how often a move is replaced by one to another directory", default=0)
 
 
@@ -89,7 +91,7 @@ class MovingReplica:
     thread_epoch: int = number(0, ELECTIONS)
     phase: MovePhase = choice(MovePhase)
     stops: int = number(0, STOPS)
-    pauses: int = number(0, ELECTIONS + REPLACED_MOVES + 1, when=CLEANINGS)
+    pauses: int = number(0, ELECTIONS + REPLACED_MOVES + REPEATS + 1, when=CLEANINGS)
     checkpoint: int = number(0, OFFSETS, when=CLEANINGS)
     stale_checkpoint: int | None = optional(number(0, OFFSETS), when=CLEANINGS)
     is_read_last: bool = flag(when=CLEANINGS)
@@ -102,6 +104,7 @@ class MovingReplica:
     agreed_end: int = number(0, OFFSETS, when=DIVERGENCES)
     divergences: int = number(0, DIVERGENCES)
     replaced_moves: int = number(0, REPLACED_MOVES)
+    repeats: int = number(0, REPEATS)
 
 
 def starts_in_a_directory(replica: MovingReplica, is_last: bool) -> None:
@@ -287,6 +290,21 @@ def change_leader(replica: MovingReplica) -> None:
         begin_at(replica, resumption_offset(replica))
         if not MOVES_PAUSE_ONCE:
             pause_cleaning(replica)
+
+
+@action(
+    by=CONTROLLER,
+    description="sends a LeaderAndIsr request with the leader epoch that the broker knows",
+    source="ReplicaManager.becomeLeaderOrFollower: updatedPartitions",
+)
+def repeat_leader(replica: MovingReplica) -> None:
+    """A controller that is elected does. In 2.5 cleaning pauses once more, and a copy that has failed begins again."""
+    require(is_moving(replica) and replica.repeats < REPEATS)
+    replica.repeats += 1
+    if not OLD_REQUESTS_LEAVE_MOVES:
+        pause_cleaning(replica)
+        if replica.phase is MovePhase.FAILED:
+            begin_at(replica, resumption_offset(replica))
 
 
 @action(by=OPERATOR, description="starts the broker again", source="ReplicaManager.becomeLeaderOrFollower")

@@ -1068,6 +1068,23 @@ MOVES_PAUSE_ONCE = version_flag(
     source="KAFKA-16709 (3.8.0)",
     trials=(Trial("log-move-compacted", ("cleaning_resumes_after_a_move",)),),
 )
+OLD_REQUESTS_LEAVE_MOVES = version_flag(
+    "old_requests_leave_moves",
+    "PR-8460 (2.6.0): a LeaderAndIsr request with a leader epoch that the broker knows changes no move; in 2.5, since "
+    "KAFKA-9654, it pauses cleaning once more, which the end of the move resumes once",
+    {"2.5.0": False, "2.6.0": True},
+    before=True,
+    closes="a log is cleaned again after a move amid which the controller moved",
+    source="commit b02bdd322 (2.6.0): ReplicaManager.maybeAddLogDirFetchers",
+    trials=(
+        Trial(
+            "log-move-amid-a-failover",
+            ("cleaning_resumes_after_a_move",),
+            variant="2.5",
+            flags={"moves_pause_once": True},
+        ),
+    ),
+)
 REPLACED_MOVES_RESUME = candidate(
     "replaced_moves_resume",
     "KAFKA-19458, of a release after 3.9: cleaning resumes as a move is replaced by one to another log directory, or "
