@@ -171,7 +171,8 @@ def marker_is_sent_again(identity: TransactionalId) -> bool:
 
 @always(
     symptom="transactional producers wait until max.block.ms, until the broker is restarted",
-    log="fatal: The metadata cache for txn partition .* has already exist with epoch",
+    log="The metadata cache for txn partition … has already exist with epoch … and … entries while trying to add to "
+    "it; this should not happen",
 )
 def coordinator_ends_to_load(moved: MovedTransactions) -> bool:
     """A coordinator that gets its partition back loads it."""
@@ -181,7 +182,8 @@ def coordinator_ends_to_load(moved: MovedTransactions) -> bool:
 @always(
     symptom="consumers with read_committed stop at a transaction, and its producer begins no other, until the "
     "coordinator moves",
-    log="cancel sending transaction markers .* to the brokers",
+    log="Transaction coordinator epoch for … has changed from … to …; cancel sending transaction markers … to the "
+    "brokers",
 )
 def loaded_transaction_is_completed(moved: MovedTransactions) -> bool:
     """A coordinator that leads awaits the markers of a transaction that is to end."""
@@ -270,7 +272,7 @@ def producer_is_fenced(identity: FencedId) -> bool:
 
 @always(
     symptom="a transaction that its producer has committed lacks its first records",
-    log="Completed rollback ongoing transaction of transactionalId",
+    log="Completed rollback ongoing transaction of transactionalId: … due to timeout",
 )
 def committed_transaction_is_whole(transaction: TimedOutTransaction) -> bool:
     """A transaction that was aborted is not committed."""
@@ -305,7 +307,7 @@ def transaction_is_committed_in_time(transaction: TimedOutTransaction) -> bool:
 
 @always(
     symptom="producers that start while there is no controller end with an exception",
-    log="Timed out when requesting AllocateProducerIds from the controller",
+    log="Timed out when requesting AllocateProducerIds from the controller.",
 )
 def new_producer_waits_for_its_id(producer: NewProducer) -> bool:
     """A producer is not ended by a controller that is late."""
