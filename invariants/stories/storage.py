@@ -1609,6 +1609,7 @@ MOVE = Scenario(
         "late_updates": 0,
         "divergences": 0,
         "replaced_moves": 0,
+        "repeats": 0,
     },
     variants={
         release: flags

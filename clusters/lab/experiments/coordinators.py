@@ -137,7 +137,7 @@ def _move_transactions(lab: Lab, broker: int) -> None:
 
     def is_moved() -> bool:
         topic, state = lab.topic(STATES), lab.states(STATES).get(0, {})
-        return bool(topic) and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
+        return topic is not None and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
 
     if not wait_until(is_moved, 30):
         raise KwalkError(f"{STATES}-0 has not moved to broker {broker} within 30 s.")
