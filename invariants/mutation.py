@@ -645,6 +645,14 @@ MOVE_TRIALS = (
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
     Trial("log-move-amid-a-failover", variant=LATEST, bounds={"offsets": 2}, about="The controller moves amid it."),
     Trial(
+        "log-move-amid-a-failover",
+        ("known_epoch_changes_no_log", "cleaning_pauses_for_a_move", "log_has_rolled", "move_outlives_its_broker"),
+        variant="2.5",
+        bounds={"offsets": 2},
+        flags={"moves_pause_once": True},
+        about="The same, before a repair.",
+    ),
+    Trial(
         "log-move-replaced",
         variant=LATEST,
         bounds={"offsets": 2},

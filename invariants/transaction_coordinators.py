@@ -208,7 +208,7 @@ def coordinator_moves_apart(before: MovedTransactions, after: MovedTransactions)
         is_old = after.has_old_answer == (before.has_old_answer or before.is_sent)
         return is_old and not after.is_sent and not before.is_loading and before.is_awaited == after.is_awaited
     sends = before.is_prepared and not after.is_loading
-    return after.is_sent == sends and not after.is_left and (before.is_left or not after.is_loading)
+    return after.is_sent == sends and not after.is_left and before.is_left == after.is_loading
 
 
 @step(symptom="markers are sent, or answered, by themselves", log="none")

@@ -85,7 +85,7 @@ TRANSACTIONS_OF_A_MOVED_COORDINATOR = Scenario(
         coordinators.moved_transaction_ends,
     ),
     variants=VARIANTS,
-    source="TransactionCoordinator.onElection, onResignation; KAFKA-9235, KAFKA-9307, KAFKA-16352",
+    source="TransactionCoordinator.onElection, onResignation; KAFKA-9307, KAFKA-16352",
 )
 FENCES_THAT_FAIL = Scenario(
     name="fences-that-fail",

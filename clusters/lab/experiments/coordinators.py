@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.groups import OK, created, must
+from kwalk.clusters.lab.experiments.reassignments import LIST
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import TransactionalProducer
+from kwalk.clusters.lab.zookeeper import create
 from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
 
@@ -133,11 +136,13 @@ def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _move_transactions(lab: Lab, broker: int) -> None:
     """Reassign the partition of `__transaction_state` to a broker, and wait until that leads."""
-    must(lab.admin().reassign(STATES, {0: [broker]}).error, "AlterPartitionReassignments")
+    wanted = {"version": 1, "partitions": [{"topic": STATES, "partition": 0, "replicas": [broker]}]}
+    lab.zk.do(create(LIST, json.dumps(wanted).encode()))
 
     def is_moved() -> bool:
         topic, state = lab.topic(STATES), lab.states(STATES).get(0, {})
-        return topic is not None and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
+        is_there = topic is not None and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
+        return is_there and lab.json(LIST) is None
 
     if not wait_until(is_moved, 30):
         raise KwalkError(f"{STATES}-0 has not moved to broker {broker} within 30 s.")

@@ -15,7 +15,6 @@ from enum import Enum
 from kwalk.model.kafka.server.versions import (
     CLOCKS_MAY_GO_BACK,
     COMPLETIONS_ARE_NOTICED,
-    DELETED_REPLICAS_RESIGN,
     DISK_ERRORS_ARE_TRIED_AGAIN,
     FAILED_EXPIRATIONS_END,
     FAILED_FENCES_COUNT_ONCE,
@@ -295,14 +294,14 @@ def prepare_end(moved: MovedTransactions) -> None:
 
 @action(
     by=OPERATOR,
-    description="moves the partition to another broker; this one is no replica any more: {deletes}",
-    source="KafkaApis.handleStopReplicaRequest, handleLeaderAndIsrRequest; TransactionCoordinator.onResignation",
+    description="moves the partition to another broker; as this one asks ZooKeeper, its session expires: {expires}",
+    source="TransactionStateManager.removeTransactionsForTxnTopicPartition",
 )
-def move_transactions_away(moved: MovedTransactions, deletes: bool) -> None:
-    """Until KAFKA-9235 a broker that was only told to delete its replica forgot nothing."""
+def move_transactions_away(moved: MovedTransactions, expires: bool) -> None:
+    """Until KAFKA-9307 a broker that followed asked for the number of partitions, before it forgot what it knew."""
     require(not moved.is_away and not moved.is_loading)
-    moved.is_away = True
-    moved.is_left = deletes and not DELETED_REPLICAS_RESIGN
+    require(not expires or not LOADS_REPLACE_WHAT_IS_LEFT)
+    moved.is_away, moved.is_left = True, expires
     moved.has_old_answer = moved.has_old_answer or moved.is_sent
     moved.is_sent = False
 
@@ -313,11 +312,10 @@ def move_transactions_away(moved: MovedTransactions, deletes: bool) -> None:
     source="TransactionStateManager.loadTransactionsForTxnTopicPartition, addLoadedTransactionsToCache",
 )
 def move_transactions_back(moved: MovedTransactions) -> None:
-    """Until KAFKA-9307 a load failed where the broker had not forgotten what it knew."""
+    """A load fails where the broker has not forgotten what it knew."""
     require(moved.is_away)
     moved.is_away = False
-    moved.is_loading = moved.is_left and not LOADS_REPLACE_WHAT_IS_LEFT
-    moved.is_left = False
+    moved.is_loading, moved.is_left = moved.is_left, False
     if moved.is_prepared and not moved.is_loading:
         send_markers(moved)
 

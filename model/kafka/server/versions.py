@@ -1017,19 +1017,11 @@ TOMBSTONES_FILL_BATCHES = version_flag(
     source="KAFKA-13099 (2.6.3, 2.7.2, 2.8.1, 3.0.0): TransactionStateManager.removeExpiredTransactionalIds",
     trials=(Trial("many-transactional-ids", ("other_ids_expire",), variant="2.7", flags={"unused_ids_expire": True}),),
 )
-DELETED_REPLICAS_RESIGN = version_flag(
-    "deleted_replicas_resign",
-    "KAFKA-9235 (2.4.1): a coordinator of transactions forgets what it knew as its replica is deleted; before, only as "
-    "it became a follower",
-    {"2.4.1": True},
-    closes="a coordinator that gets its partition back loads it",
-    source="KAFKA-9235 (2.4.1, 2.5.0): TransactionCoordinator.onResignation",
-    trials=(Trial("transactions-of-a-moved-coordinator", ("coordinator_ends_to_load",), variant="2.3.1"),),
-)
 LOADS_REPLACE_WHAT_IS_LEFT = version_flag(
     "loads_replace_what_is_left",
-    "KAFKA-9307 (2.4.1): a coordinator loads transactions although it has some of an earlier leader epoch; before, "
-    "that was an error, and it loaded until its broker was restarted",
+    "KAFKA-9307 (2.4.1): a coordinator loads transactions although it has some of an earlier leader epoch, and asks "
+    "ZooKeeper nothing as it forgets them; before, it kept them where its session expired then, and loaded them again "
+    "without an end",
     {"2.4.1": True},
     closes="a coordinator that gets its partition back loads it",
     source="KAFKA-9307 (2.4.1, 2.5.0): TransactionStateManager.addLoadedTransactionsToCache",
