@@ -13,7 +13,7 @@ from kwalk.clusters.lab.experiments.reassignments import LIST
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import TransactionalProducer
-from kwalk.clusters.lab.zookeeper import create
+from kwalk.clusters.lab.zookeeper import create, expire
 from kwalk.clusters.metadata import Api
 from kwalk.model.language import KwalkError
 
@@ -61,7 +61,7 @@ def _start_the_follower(lab: Lab, follower: int) -> None:
 def _restart_helps(lab: Lab, leader: int, identity: str) -> bool:
     """Restart a coordinator; return whether an id can then be used, at whichever broker."""
     lab.restart(leader)
-    producers = [TransactionalProducer(broker.port, identity) for broker in lab.brokers.values()]
+    producers = [TransactionalProducer(broker.port, identity) for broker in lab.brokers.values() if broker.runs]
     helps = wait_until(lambda: any(producer.begin(60_000) == OK for producer in producers), 30, every=0.5)
     lab.note(f"the id can be used after a restart of the coordinator: {helps}")
     return helps
@@ -183,6 +183,41 @@ def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome
     return RoundOutcome(outcome, is_stuck, details)
 
 
+def _load_as_a_session_expires(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a broker coordinate while it connects to ZooKeeper again; its session then expires."""
+    leader, _ = _coordinator(lab, 2)
+    follower = next(int(number) for number in lab.states(STATES)[0]["isr"] if int(number) != leader)
+    third = next(number for number in lab.brokers if number not in (leader, follower))
+    lab.move_controller(third)
+    proxy = lab.brokers[follower].to_zookeeper
+    session = proxy.session if proxy else None
+    if proxy is None or session is None:
+        raise KwalkError("The lab has no proxies.")
+    hold = lab.rules.hold(matching("CONNECT", broker=follower, direction=None))
+    proxy.cut()
+    if not lab.rules.wait_for(hold, seconds=10):
+        raise KwalkError("The broker has not connected again within 10 s.")
+    lab.stop(leader)
+    leads = wait_until(lambda: lab.states(STATES)[0]["leader"] == follower, 10)
+    time.sleep(1)
+    expire(lab.zookeeper_port, session)
+    lab.rules.drop(hold)
+    producer = TransactionalProducer(lab.brokers[follower].port, f"p{this.number}")
+    errors: list[str] = []
+
+    def begins() -> bool:
+        errors.append(producer.begin(60_000))
+        return errors[-1] == OK
+
+    loads = wait_until(begins, 40, every=1)
+    lines = this.lines("server", "Uncaught exception in scheduled task .load-txns", broker=follower)
+    lab.note(f"InitProducerId was answered with {sorted(set(errors))}, at last with {errors[-1]}")
+    details: dict[str, Any] = {"leads": leads, "answers": errors, "lines": len(lines), "state": lab.states(STATES)}
+    details["after a restart"] = loads or _restart_helps(lab, follower, producer.identity)
+    outcome = "the coordinator loads" if loads else f"the coordinator answers {errors[-1]}"
+    return RoundOutcome(outcome, not loads and bool(lines), details)
+
+
 def _place(lab: Lab, topic: str, broker: int) -> None:
     answer = lab.admin().create_topic(topic, {0: [broker]})
     if not (answer.ok and lab.wait_for_leaders(topic) and wait_until(lambda: lab.are_informed(topic), 10)):
@@ -221,6 +256,15 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("3.0.2", "3.3.2", "3.9.0"),
         predicted=lambda release: release == "3.0.2",
+    ),
+    Experiment(
+        name="load-as-a-session-expires",
+        about="A broker coordinates transactions as it connects to ZooKeeper again, and its session expires.",
+        expected="Its load fails, and it answers COORDINATOR_LOAD_IN_PROGRESS until it is restarted.",
+        story="transactional-ids.md",
+        run=_load_as_a_session_expires,
+        options=LabOptions(proxied=True, settings=TWICE | {"transaction.state.log.min.isr": 1}),
+        is_ordered=True,
     ),
     Experiment(
         name="marker-of-an-earlier-epoch",
