@@ -87,6 +87,17 @@ TRANSACTIONS_OF_A_MOVED_COORDINATOR = Scenario(
     variants=VARIANTS,
     source="TransactionCoordinator.onElection, onResignation; KAFKA-9307, KAFKA-16352",
 )
+TRANSACTIONS_LOADED_AMID_A_SESSION = TRANSACTIONS_OF_A_MOVED_COORDINATOR.varied(
+    name="transactions-loaded-amid-a-session",
+    story="The same, and the session of the coordinator may expire as it loads.",
+    actions=(*TRANSACTIONS_OF_A_MOVED_COORDINATOR.actions, coordinator.load_amid_a_session),
+    properties=tuple(
+        prop
+        for prop in TRANSACTIONS_OF_A_MOVED_COORDINATOR.properties
+        if prop is not coordinators.coordinator_moves_apart
+    ),
+    source="TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
+)
 FENCES_THAT_FAIL = Scenario(
     name="fences-that-fail",
     story="A producer is to be fenced, while `__transaction_state` has too few replicas.",
@@ -142,6 +153,7 @@ SCENARIOS = (
     TRANSACTIONAL_ID,
     MANY_TRANSACTIONAL_IDS,
     TRANSACTIONS_OF_A_MOVED_COORDINATOR,
+    TRANSACTIONS_LOADED_AMID_A_SESSION,
     FENCES_THAT_FAIL,
     TRANSACTION_THAT_TIMES_OUT,
     PRODUCER_IDS_FROM_THE_CONTROLLER,

@@ -264,6 +264,7 @@ SEARCHES = (
     "transaction-after-a-late-commit --variant 3.9.0 --keep-going",
     "transactional-id --variant 3.9.0 --keep-going",
     "transactions-of-a-moved-coordinator --variant 3.9.0 --keep-going",
+    "transactions-loaded-amid-a-session --variant 3.9.0 --keep-going",
     "fences-that-fail --variant 3.9.0 --keep-going",
     "transaction-that-times-out --variant 3.9.0 --keep-going",
     "producer-ids-from-the-controller --variant 3.9.0 --keep-going",

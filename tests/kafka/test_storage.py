@@ -2213,6 +2213,12 @@ NEVER_FIXED = (
         "write_next() commit_first(1) write_next() get_late_copy()",
     ),
     Broken(
+        "coordinator_ends_to_load()",
+        "transactions-loaded-amid-a-session",
+        "3.9.0",
+        "move_transactions_away(0) load_amid_a_session()",
+    ),
+    Broken(
         "grown_segment_is_cleaned()",
         "log-grown-segment",
         "3.9.0",
@@ -2557,6 +2563,7 @@ SEARCHED = (
     ("transaction-after-a-late-commit", "3.9.0"),
     ("transactional-id", "3.9.0"),
     ("transactions-of-a-moved-coordinator", "3.9.0"),
+    ("transactions-loaded-amid-a-session", "3.9.0"),
     ("fences-that-fail", "3.9.0"),
     ("transaction-that-times-out", "3.9.0"),
     ("producer-ids-from-the-controller", "3.9.0"),

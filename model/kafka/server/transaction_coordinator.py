@@ -18,6 +18,7 @@ from kwalk.model.kafka.server.versions import (
     DISK_ERRORS_ARE_TRIED_AGAIN,
     FAILED_EXPIRATIONS_END,
     FAILED_FENCES_COUNT_ONCE,
+    LOADS_ASK_NO_ZOOKEEPER,
     LOADS_REPLACE_WHAT_IS_LEFT,
     MARKERS_END_THEIR_OWN_TRANSACTION,
     MISSING_IDS_ARE_WAITED_FOR,
@@ -318,6 +319,17 @@ def move_transactions_back(moved: MovedTransactions) -> None:
     moved.is_loading, moved.is_left = moved.is_left, False
     if moved.is_prepared and not moved.is_loading:
         send_markers(moved)
+
+
+@action(
+    by=OPERATOR,
+    description="moves the partition back; as this broker asks ZooKeeper, its session expires",
+    source="TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
+)
+def load_amid_a_session(moved: MovedTransactions) -> None:
+    """The load fails, and is not tried again. Up to 2.4.0 producers are answered NOT_COORDINATOR, later as in a load."""
+    require(moved.is_away and not LOADS_ASK_NO_ZOOKEEPER)
+    moved.is_away, moved.is_left, moved.is_loading = False, False, True
 
 
 @action(

@@ -1027,6 +1027,14 @@ LOADS_REPLACE_WHAT_IS_LEFT = version_flag(
     source="KAFKA-9307 (2.4.1, 2.5.0): TransactionStateManager.addLoadedTransactionsToCache",
     trials=(Trial("transactions-of-a-moved-coordinator", ("coordinator_ends_to_load",), variant="2.3.1"),),
 )
+LOADS_ASK_NO_ZOOKEEPER = candidate(
+    "loads_ask_no_zookeeper",
+    "a coordinator loads a partition of __transaction_state without a request to ZooKeeper; in all releases it asks "
+    "for the number of partitions, and does not load where its session expires then",
+    closes="a coordinator that gets its partition back loads it",
+    source="no release in ZooKeeper mode; TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
+    trials=(Trial("transactions-loaded-amid-a-session", ("coordinator_ends_to_load",), variant="3.9.0"),),
+)
 MARKERS_END_THEIR_OWN_TRANSACTION = version_flag(
     "markers_end_their_own_transaction",
     "KAFKA-16352 (3.8.0): the answer to a marker of an earlier leader epoch changes nothing; before, the coordinator "
