@@ -327,7 +327,7 @@ def move_transactions_back(moved: MovedTransactions) -> None:
     source="TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
 )
 def load_amid_a_session(moved: MovedTransactions) -> None:
-    """The load fails, and is not tried again. Up to 2.4.0 producers are answered NOT_COORDINATOR, later as in a load."""
+    """The load fails for good. Up to 2.4.0 producers are answered NOT_COORDINATOR, later as while it loads."""
     require(moved.is_away and not LOADS_ASK_NO_ZOOKEEPER)
     moved.is_away, moved.is_left, moved.is_loading = False, False, True
 
