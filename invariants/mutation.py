@@ -645,14 +645,6 @@ MOVE_TRIALS = (
     Trial("log-move-compacted", variant=LATEST, bounds={"offsets": 3}, about="The same, of a compacted topic."),
     Trial("log-move-amid-a-failover", variant=LATEST, bounds={"offsets": 2}, about="The controller moves amid it."),
     Trial(
-        "log-move-amid-a-failover",
-        ("known_epoch_changes_no_log", "cleaning_pauses_for_a_move", "log_has_rolled", "move_outlives_its_broker"),
-        variant="2.5",
-        bounds={"offsets": 2},
-        flags={"moves_pause_once": True},
-        about="The same, before a repair.",
-    ),
-    Trial(
         "log-move-replaced",
         variant=LATEST,
         bounds={"offsets": 2},
@@ -930,12 +922,6 @@ RARE_STEP_TRIALS = (
         ("coordinator_moves_apart", "marker_is_answered_once", "old_answer_comes_late", "moved_transaction_ends"),
         variant="2.8.2",
         about="The same, before a repair.",
-    ),
-    Trial(
-        "transactions-loaded-amid-a-session",
-        ("completion_follows_an_answer", "loaded_transaction_is_completed", "moved_transaction_ends"),
-        variant=LATEST,
-        about="The session of a coordinator expires.",
     ),
     Trial("fences-that-fail", variant=LATEST, about="A producer is to be fenced."),
     Trial("transaction-that-times-out", variant=LATEST, about="A coordinator aborts a transaction."),
