@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from typing import Any
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
-from kwalk.clusters.lab.experiments.groups import OK, created, must
+from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, coordinator_of, created, must
 from kwalk.clusters.lab.experiments.reassignments import LIST
+from kwalk.clusters.lab.group_requests import GroupMember, GroupRequests
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import matching
 from kwalk.clusters.lab.transactions import TransactionalProducer
@@ -218,6 +220,36 @@ def _load_as_a_session_expires(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(outcome, not loads and bool(lines), details)
 
 
+def _offsets_of_consecutive_transactions(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit an offset in each of many transactions; while one is open, look which one the group has, and abort it."""
+    coordinator_of(lab, "g", 1)
+    created(lab, this.topic, 1)
+    at = GroupRequests(lab.brokers[1].port)
+    for number in range(IDLE_GROUPS):
+        if not wait_until(
+            lambda idle=GroupMember(f"idle{number}"): at.commit(idle, this.topic, 1) == OK, 20, every=0.1
+        ):
+            raise KwalkError("OffsetCommit was not answered with NONE within 20 s.")
+    producer = begun(lab, f"p{this.number}")
+    counts: Counter[str] = Counter()
+    last, end = -1, time.monotonic() + CONSECUTIVE_SECONDS
+    for offset in range(1, CONSECUTIVE + 1):
+        if not wait_until(lambda offset=offset: producer.commit_offset("g", this.topic, offset) == OK, 20, every=0.001):
+            raise KwalkError("No offset could be committed within 20 s.")
+        wait_until(lambda last=last: at.committed("g", this.topic)[1] == last, 0.5, every=0.01)
+        known = at.committed("g", this.topic)[1]
+        counts["the last" if known == last else "the open" if known == offset else "an earlier"] += 1
+        must(producer.end(commits=known != offset), "EndTxn")
+        last = known if known == offset else offset
+        if time.monotonic() > end:
+            break
+    details: dict[str, Any] = dict(counts)
+    lab.note(f"offsets that the group has, by their transactions: {details}")
+    is_wrong = counts["the open"] + counts["an earlier"] > 0
+    outcome = "the group has offsets of other transactions" if is_wrong else "the group has the last offset"
+    return RoundOutcome(outcome, is_wrong, details)
+
+
 def _place(lab: Lab, topic: str, broker: int) -> None:
     answer = lab.admin().create_topic(topic, {0: [broker]})
     if not (answer.ok and lab.wait_for_leaders(topic) and wait_until(lambda: lab.are_informed(topic), 10)):
@@ -245,7 +277,21 @@ def _controller_is_late(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 ATTEMPTS = 10
+CONSECUTIVE, CONSECUTIVE_SECONDS, IDLE_GROUPS = 200, 60, 500
 EXPERIMENTS = (
+    Experiment(
+        name="offsets-of-consecutive-transactions",
+        about="A producer commits an offset in each of many transactions, while the coordinator looks for old offsets.",
+        expected="Up to 3.9.0 the group has an earlier offset, or that of the next transaction, which is aborted then.",
+        story="coordinator-moves.md",
+        run=_offsets_of_consecutive_transactions,
+        options=LabOptions(
+            brokers=1,
+            settings=TRANSACTIONS | {"offsets.topic.num.partitions": 1, "offsets.retention.check.interval.ms": 1},
+        ),
+        releases=("2.8.2", "3.9.0", "3.9.2"),
+        predicted=lambda release: release != "3.9.2",
+    ),
     Experiment(
         name="controller-that-is-late",
         about="A broker's requests for producer ids are held; a producer starts.",
