@@ -225,11 +225,12 @@ def _offsets_of_consecutive_transactions(lab: Lab, this: ExperimentRound) -> Rou
     coordinator_of(lab, "g", 1)
     created(lab, this.topic, 1)
     at = GroupRequests(lab.brokers[1].port)
-    idle = [GroupMember(f"idle{number}") for number in range(IDLE_GROUPS)]
-    if not wait_until(lambda: at.commit(idle[0], this.topic, 1) == OK, 20, every=0.1):
+
+    def has_committed(member: GroupMember) -> bool:
+        return wait_until(lambda: at.commit(member, this.topic, 1) == OK, 20, every=0.1)
+
+    if not all(has_committed(GroupMember(f"idle{number}")) for number in range(IDLE_GROUPS)):
         raise KwalkError("OffsetCommit was not answered with NONE within 20 s.")
-    for member in idle:
-        must(at.commit(member, this.topic, 1), "OffsetCommit")
     producer = begun(lab, f"p{this.number}")
     counts: Counter[str] = Counter()
     last, end = -1, time.monotonic() + CONSECUTIVE_SECONDS
