@@ -923,6 +923,12 @@ RARE_STEP_TRIALS = (
         variant="2.8.2",
         about="The same, before a repair.",
     ),
+    Trial(
+        "transactions-loaded-amid-a-session",
+        ("completion_follows_an_answer", "failed_load_follows_a_move", "moved_transaction_ends"),
+        variant=LATEST,
+        about="The session of a coordinator expires.",
+    ),
     Trial("fences-that-fail", variant=LATEST, about="A producer is to be fenced."),
     Trial("transaction-that-times-out", variant=LATEST, about="A coordinator aborts a transaction."),
     Trial("producer-ids-from-the-controller", variant=LATEST, about="A producer starts."),

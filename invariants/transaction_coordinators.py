@@ -211,6 +211,16 @@ def coordinator_moves_apart(before: MovedTransactions, after: MovedTransactions)
     return after.is_sent == sends and not after.is_left and before.is_left == after.is_loading
 
 
+@step(symptom="a coordinator loads without a move", log="none")
+def failed_load_follows_a_move(before: MovedTransactions, after: MovedTransactions) -> bool:
+    """A load fails of a partition that is back; a coordinator that does not load is not moved away."""
+    premise(before.is_loading != after.is_loading or before.is_away < after.is_away)
+    if after.is_away:
+        return not before.is_loading
+    is_back = before.is_away and after.is_loading and not after.is_left and not after.is_sent
+    return is_back and before.is_prepared == after.is_prepared
+
+
 @step(symptom="markers are sent, or answered, by themselves", log="none")
 def marker_is_answered_once(before: MovedTransactions, after: MovedTransactions) -> bool:
     """Each marker that is sent is of a transaction that is to end, and is answered once."""

@@ -81,6 +81,7 @@ TRANSACTIONS_OF_A_MOVED_COORDINATOR = Scenario(
         coordinators.completion_follows_an_answer,
         coordinators.coordinator_moves_apart,
         coordinators.marker_is_answered_once,
+        coordinators.failed_load_follows_a_move,
         coordinators.old_answer_comes_late,
         coordinators.moved_transaction_ends,
     ),
