@@ -220,6 +220,18 @@ def _load_as_a_session_expires(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(outcome, not loads and bool(lines), details)
 
 
+def _commit_in_a_transaction(producer: TransactionalProducer, topic: str, offset: int) -> None:
+    """Commit an offset for the group g, as soon as the transaction before has ended."""
+    if not wait_until(lambda: producer.commit_offset("g", topic, offset) == OK, 20, every=0.001):
+        raise KwalkError("No offset could be committed within 20 s.")
+
+
+def _offset_soon(at: GroupRequests, topic: str, expected: int) -> int:
+    """Return the offset of the group g, the expected one if it has that within half a second."""
+    wait_until(lambda: at.committed("g", topic)[1] == expected, 0.5, every=0.01)
+    return at.committed("g", topic)[1]
+
+
 def _offsets_of_consecutive_transactions(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Commit an offset in each of many transactions; while one is open, look which one the group has, and abort it."""
     coordinator_of(lab, "g", 1)
@@ -235,13 +247,11 @@ def _offsets_of_consecutive_transactions(lab: Lab, this: ExperimentRound) -> Rou
     counts: Counter[str] = Counter()
     last, end = -1, time.monotonic() + CONSECUTIVE_SECONDS
     for offset in range(1, CONSECUTIVE + 1):
-        if not wait_until(lambda offset=offset: producer.commit_offset("g", this.topic, offset) == OK, 20, every=0.001):
-            raise KwalkError("No offset could be committed within 20 s.")
-        wait_until(lambda last=last: at.committed("g", this.topic)[1] == last, 0.5, every=0.01)
-        known = at.committed("g", this.topic)[1]
+        _commit_in_a_transaction(producer, this.topic, offset)
+        known = _offset_soon(at, this.topic, last)
         counts["the last" if known == last else "the open" if known == offset else "an earlier"] += 1
         must(producer.end(commits=known != offset), "EndTxn")
-        last = known if known == offset else offset
+        last = offset
         if time.monotonic() > end:
             break
     details: dict[str, Any] = dict(counts)
