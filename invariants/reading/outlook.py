@@ -52,7 +52,7 @@ from kwalk.invariants.reading.finding_kinds import (
     WITHOUT_STATE_SERVED,
 )
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.losses import for_good, with_losses, without_steps
+from kwalk.invariants.reading.losses import for_good, with_losses, with_own_logs, without_steps
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.invariants.reading.partition_groups import (
@@ -332,11 +332,13 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         withheld=catalogue.withheld(),
         uncovered=uncovered,
     )
+    given = [with_own_logs(capture, part) for part in parts]
+    losing = evolve(first, worlds=tuple(_world(part) for part in (*given, *_with_one_member(capture, given))))
     alternatives = (
         *_later(first, acting),
         *for_good(capture, first, parts, common),
         *_other_choices(capture, first, groups, left, common),
-        *with_losses(capture, first, parts, common),
+        *with_losses(capture, losing, given, common),
     )
     return evolve(first, alternatives=alternatives)
 

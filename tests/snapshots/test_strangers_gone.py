@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+from attrs import evolve
+
 from kwalk.model.language.recovery import Problem
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
@@ -149,3 +151,20 @@ def test_what_is_gone_for_good_starts_with_no_step() -> None:
         problem(snapshot)
     )
     assert not any("3" in one.starts for one in lossy.procedures)
+
+
+def test_a_log_that_was_not_read_is_not_moved_away_to_elect_an_empty_one() -> None:
+    """Whoever gives records up keeps what the live replica has: that it is of the topic is a condition."""
+    snapshot = alone("3.0.2")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [2, 3]
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=7)
+    down(snapshot, 2)
+    for broker in snapshot["brokers"].values():
+        broker.update(dirs=None, log_dirs=None)
+    condition = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
+    first = problem(snapshot)
+    lossy = next(one for one in first.alternatives if one.is_last_resort and "if broker 2 is gone" in one.premise)
+    assert condition in lossy.premise and condition not in first.premise
+    found = plan_recovery(evolve(lossy, alternatives=()), seconds=60)
+    assert found.plan is not None
+    assert [one.name for one in found.plan.procedures] == ["elect-unclean orders"]

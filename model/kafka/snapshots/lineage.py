@@ -379,6 +379,11 @@ class LineageCase:
     committed: frozenset[int] = frozenset()
     later: LaterState | None = None
 
+    def has_own_log(self, number: int | None) -> bool:
+        """Whether all that the log of a broker has, by its number in the situation, is of the kept lineage."""
+        content = None if number is None else self.logs[number]
+        return content is None or {*content.lineages} <= {OWN}
+
 
 @frozen
 class Choice:

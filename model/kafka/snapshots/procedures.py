@@ -239,8 +239,8 @@ class Catalogue:
                 *commands_to_write(topic, identity, topic.partitions),
                 f"# or: bin/zookeeper-shell.sh ZK set {path} …, which takes -v too",
             ),
-            before="no client older than 2.8 writes the topic, no reassignment is in flight, and the partitions are "
-            "those that get prints",
+            before="no client older than 2.8 writes the topic, no reassignment of it is in flight, and the partitions "
+            "are those that get prints",
             after=REST,
             risk="a wrong partition list loses partitions; -v refuses to overwrite what another client has written",
         )
@@ -267,8 +267,8 @@ class Catalogue:
             title=f"Write the topic ids of topics {listed(labels)} into their znodes.",
             moves=self._in_each_part(moves),
             commands=tuple(command for one in singles for command in one.commands),
-            before="no client older than 2.8 writes the topics, no reassignment is in flight, and the partitions are "
-            "those that each get prints",
+            before="no client older than 2.8 writes the topics, no reassignment of theirs is in flight, and the "
+            "partitions are those that each get prints",
         )
 
     def _fail_over(self) -> Procedure:
