@@ -32,7 +32,7 @@ NOT_READ = {
     "replication-offset-checkpoint": "high watermarks begin at 0 then, and rise as followers fetch",
     "recovery-point-offset-checkpoint": "all logs are read then",
     "log-start-offset-checkpoint": "records that clients have deleted may come back",
-    "leader-epoch-checkpoint": "the broker may truncate by its high watermark, and is not to be elected",
+    "leader-epoch-checkpoint": "the broker may truncate the log by its high watermark, and is not to be elected for it",
 }
 """What a broker does without a checkpoint, by its name."""
 ONLY_MEMBER = (

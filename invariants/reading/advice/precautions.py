@@ -192,11 +192,13 @@ class Precautions(Facts):
 
     def _becomes_controller(self) -> str:
         """Return which broker restarts where there is no /controller to delete: none that others wait for."""
+        has_order = any(one.kind is kinds.BROKER_DOWN for one in self.observations)
         if not self.capture.live:
-            return "start a broker, which becomes the controller"
+            order = " as the way out of those that are down says," * has_order
+            return f"start a broker,{order} which becomes the controller"
         others = [b for b in self.capture.live if b not in self.alone]
         which = f"broker {others[0]}" if others else "a broker"
         why = "" if others else "; each is the only ISR member of a partition, which has no leader meanwhile"
-        is_down = not others and any(one.kind is kinds.BROKER_DOWN for one in self.observations)
+        is_down = not others and has_order
         start = "start a broker that is down, as its way out says, or " * is_down
         return f"{start}restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
