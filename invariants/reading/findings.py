@@ -741,8 +741,9 @@ class Findings:
         having = sorted({b for others in found.values() for b in others})
         marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
         lacks = {b: "lacks leader epochs" if end is None else f"ends at {end}" for b, end in ends.items()}
+        lacks |= dict.fromkeys(found.keys() - lacks.keys(), "is gone")
         shown = listed([f"the log of broker {b} {lack}" for b, lack in lacks.items()])
-        are_committed = max(marks) > min(end or 0 for end in ends.values())
+        are_committed = max(marks) > min((end or 0 for end in ends.values()), default=0)
         more = "committed records" if are_committed else "records"
         kind = kinds.LEADER_LACKS_RECORDS if leads else kinds.MEMBER_LACKS_RECORDS
         one = self._observed(
@@ -751,7 +752,11 @@ class Findings:
         fields = {"brokers": " ".join(map(str, found)), "having": " ".join(map(str, having))}
         yield evolve(one, fields={**one.fields, **fields}, certain=are_committed and None not in ends.values())
 
-    def _without_logs(self, place: _Place, bare: Sequence[int]) -> Iterator[Observation]:
+    def _without_logs(self, place: _Place, members: Iterable[int]) -> Iterator[Observation]:
+        emptied = members_lacking_records(
+            self.capture, place.topic, place.partition
+        )  # whose processes have none either
+        bare = [b for b in members if b not in emptied]
         if bare:
             one = self._observed(
                 kinds.ISR_MEMBER_HAS_NO_LOG, place, f"{_isr(place)}; not on the disks of {brokers(bare)}"

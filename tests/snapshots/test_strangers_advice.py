@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+import pytest
+
 from kwalk.search.analyses.settling import Settling
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
@@ -193,3 +195,28 @@ def test_a_broker_that_is_down_and_no_replica_is_made_one_before_what_only_it_ha
     assert not any(settling.violated(vector) for vector, _ in belief.states)
     gone = next(one for one in problem(snapshot).alternatives if "4 is gone for good" in one.premise)
     assert "put-back orders 4" not in names(gone)
+
+
+@pytest.mark.parametrize("shown", ["renamed", "in memory", "nothing"])
+def test_an_isr_member_that_has_deleted_its_log_lacks_records(shown: str) -> None:
+    """Somebody removed the marker of a deletion that waited for broker 3, which has the last log (seen on 3.3.2)."""
+    snapshot = alone("3.3.2")
+    down(snapshot, 3)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=7)
+    for number in "12":
+        broker = snapshot["brokers"][number]
+        gone = broker["dirs"].pop("orders-0")
+        if shown == "renamed":
+            broker["set_aside"] = {"orders-0.6046fe9fefc3433f88b6362fbde22cd7-delete": gone}
+        elif shown == "in memory":
+            broker["replicas"] = {"orders": {"0": None}}
+    seen = found(snapshot)
+    if shown == "nothing":
+        way_out = ways_out(snapshot)["isr-member-has-no-log"]
+        assert way_out.endswith("copy orders-0 of broker 3 to another place, before it is truncated")
+        return
+    assert "isr-member-has-no-log" not in seen
+    assert "the log of broker 2 is gone, and broker 3 has" in seen["isr-member-lacks-records"].detail
+    assert "a broker that starts deletes its log, too" in seen["isr-member-lacks-records"].kind.cause
+    assert "broker 3 as leader and only ISR member" in ways_out(snapshot)["isr-member-lacks-records"]
+    assert "but first see to orders-0, of which an ISR member lacks records" in ways_out(snapshot)["broker-down"]

@@ -23,7 +23,7 @@ from kwalk.invariants.reading.hazards import OF_STRAYS
 from kwalk.model.kafka.snapshots.at_rest import members_without_log
 from kwalk.model.kafka.snapshots.capture import Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import LATER_IDS, brokers, each, listed, lost_topics, strangers
-from kwalk.model.kafka.snapshots.lineage import same_disks
+from kwalk.model.kafka.snapshots.lineage import emptied_brokers, same_disks
 from kwalk.model.kafka.snapshots.misnamed import names_given_back, rivals_of
 from kwalk.model.language.inspection import FindingKind, Observation
 
@@ -53,6 +53,7 @@ class LogAdvice(Facts):
             kinds.OFFLINE_REPLICA: self._of_offline_replicas,
             kinds.ISR_MEMBER_HAS_NO_LOG: self._again,
             kinds.MISNAMED: self._of_misnamed,
+            **dict.fromkeys(kinds.OF_LACKING, self._of_deleted_logs),
             **dict.fromkeys(OF_STRAYS, self._of_left_logs),
         }
 
@@ -112,6 +113,16 @@ class LogAdvice(Facts):
             " leader epoch than the first, and what the replica has before goes; then"
         )
         return evolve(made, way_out=f"{first} {made.way_out}")
+
+    def _of_deleted_logs(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
+        """Return the kind of ISR members that lack records: they may have deleted their logs with the topic."""
+        places = ((one, self.capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in observations)
+        gone = [o.subject for o, topic, number in places if emptied_brokers(self.capture, topic, number)]
+        deleted = (
+            f"; or {listed(gone)} was being deleted, and the topic's marker in /admin/delete_topics was removed by "
+            "hand: until the controller fails over, a broker that starts deletes its log, too"
+        )
+        return evolve(kind, cause=kind.cause + deleted) if gone else kind
 
     def _again(self, kind: FindingKind, observations: Sequence[Observation]) -> FindingKind:
         """Return a kind that is seen for a moment, too, while a log is made."""
@@ -176,8 +187,11 @@ class LogAdvice(Facts):
         So it is with each of its partitions: a broker restarts when what only its process has is saved.
         """
         bare, others = self._with_log(one)
-        isr = self.capture.topics[one.fields["topic"]].states[int(one.fields["partition"])].isr
+        topic, number = self.capture.topics[one.fields["topic"]], int(one.fields["partition"])
+        isr = topic.states[number].isr
         down = {*isr} - {*self.capture.live}
+        outside = sorted(self.capture.logs_of({*topic.partitions.get(number, ())} - {*isr}, topic.name, number))
+        copy = f"; copy {one.subject} of {brokers(outside)} to another place, before it is truncated" if outside else ""
         if others:
             alike = [self._with_log(other) for other in self.observations if other.kind is one.kind]
             waits = any({*bare} & {*hosts} for hosts, left in alike if not left)
@@ -189,7 +203,7 @@ class LogAdvice(Facts):
         return (
             f"do not stop {brokers(bare)}, and let no controller fail over: no live ISR member shows a log of "
             f"{one.subject} on its disk, and what the processes have open may be the last copy; consume what they "
-            f"serve into another topic first{', or start an ISR member that has its log' * bool(down)}"
+            f"serve into another topic first{', or start an ISR member that has its log' * bool(down)}{copy}"
         )
 
     def _with_log(self, one: Observation) -> tuple[list[int], list[int]]:

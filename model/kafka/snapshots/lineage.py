@@ -14,6 +14,7 @@ it, unless their beginning has been deleted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import combinations, product
@@ -607,7 +608,8 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     if state is None or topic.name in capture.deleting:
         return {}
     hosts = dict.fromkeys([*topic.partitions.get(partition, ()), *state.isr])
-    logs = capture.logs_of(hosts, topic.name, partition)
+    logs = dict(capture.logs_of(hosts, topic.name, partition))
+    logs |= dict.fromkeys(emptied_brokers(capture, topic, partition), Directory(topic.topic_id, (), segments={0: 0}))
     found: dict[int, tuple[int, ...]] = {}
     leader = next_leader(capture, topic, partition)
     for b, log in logs.items():
@@ -627,6 +629,22 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     for b, others in _outdated_members(members, topic, state.leader_epoch, leader).items():
         found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
+
+
+def emptied_brokers(capture: Capture, topic: Topic, partition: int) -> frozenset[int]:
+    """Return the brokers with no log of a partition on disk, and none in memory: the next that they make is empty.
+
+    They have renamed the one that they had, to delete it; or say that no controller has told them of a replica.
+
+    Kafka: LogManager.asyncDelete; LogManager.getOrCreateLog.
+    """
+    renamed = re.compile(re.escape(f"{topic.name}-{partition}.") + r"[0-9a-f]+-delete")
+    return frozenset(
+        b
+        for b, broker in capture.brokers.items()
+        if capture.lacks(b, topic.name, partition)
+        and (broker.replicas.get((topic.name, partition), ()) is None or any(map(renamed.fullmatch, broker.set_aside)))
+    )
 
 
 def _are_in_flight(log: Directory, end: int) -> bool:
