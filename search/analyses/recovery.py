@@ -321,7 +321,7 @@ class _Planner:
         stopped: StopReason | None = None
         defeated: list[tuple[tuple[Procedure, ...], int, bool]] = []
         try:
-            for procedures in self._candidates():
+            for procedures in self._candidates() if self._are_repairable() else ():
                 self._strike(at_any_moment=False)
                 best = best or self._plan(procedures, 0)
                 at_rest = self._plan(procedures, faults)
@@ -357,6 +357,20 @@ class _Planner:
             visited=sum(s.visited for s in self.settlings),
             compared=compared,
         )
+
+    def _are_repairable(self) -> bool:
+        """Whether each world alone is repaired by some sequence, if no fault happens: else none repairs all of them.
+
+        Sequences for one world are few; for several, those that repair the others are tried with each of them.
+        """
+        self._strike(at_any_moment=False)
+        numbered = list(enumerate(zip(self.problem.worlds, self.settlings, strict=True)))
+        for number, (world, settling) in numbered if len(numbered) > 1 else ():
+            own = tuple(evolve(one, moves=(one.moves[number],)) for one in self.problem.procedures)
+            alone = evolve(self.problem, worlds=(world,), procedures=own)
+            if next(_Planner(alone, self.clock, {world: settling})._repairs(own), None) is None:
+                return False
+        return True
 
     @property
     def _at_any_moment(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import reduce
 from typing import Any
 
@@ -168,3 +169,25 @@ def test_a_log_that_was_not_read_is_not_moved_away_to_elect_an_empty_one() -> No
     found = plan_recovery(evolve(lossy, alternatives=()), seconds=60)
     assert found.plan is not None
     assert [one.name for one in found.plan.procedures] == ["elect-unclean orders"]
+
+
+def test_what_no_sequence_repairs_in_one_partition_has_no_plan_for_several() -> None:
+    """It was searched for until the time ended: sequences for the other topic were tried with each of them."""
+    snapshot = alone("2.8.2", brokers=5)
+    snapshot["topics"]["payments"] = deepcopy(snapshot["topics"]["orders"])
+    snapshot["topics"]["payments"]["znode"]["topic_id"] = IDS["payments"]
+    snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [4, 2]
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[4], leader_epoch=7)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2, 5]
+    state(snapshot)["isr"] = [1, 2, 5]
+    snapshot["brokers"]["5"]["dirs"] = {"orders-0": log(IDS["orders"])}
+    snapshot["brokers"]["3"]["dirs"] = snapshot["brokers"]["4"]["dirs"] = {}
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
+    for number in "24":
+        snapshot["brokers"][number]["dirs"]["payments-0"] = log(IDS["payments"])
+    down(snapshot, 4)
+    first = problem(snapshot)
+    gone = next(one for one in first.alternatives if one.premise == "if broker 4 is gone for good")
+    found = plan_recovery(evolve(gone, alternatives=()), seconds=30)
+    assert found.plan is None and found.complete and found.stopped is None
+    assert plan_recovery(evolve(first, alternatives=()), seconds=30).plan is not None
