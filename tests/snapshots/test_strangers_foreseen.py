@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.migration_search import read_migration
@@ -351,3 +352,23 @@ def test_a_series_says_that_an_id_is_gone_without_a_new_partition() -> None:
 def test_snapshots_of_two_releases_are_those_before_and_after_an_upgrade() -> None:
     with pytest.raises(UsageError, match="of one cluster and one release: those before an upgrade, or after"):
         read_series([json.dumps(alone(release)).encode() for release in ("3.5.2", "3.6.2")])
+
+
+def test_no_controller_gives_topics_ids_below_protocol_2_8() -> None:
+    """Brokers of 3.6.2 with inter.broker.protocol.version 2.7 have no topic id anywhere (seen on brokers)."""
+    snapshot = alone("3.6.2")
+    topic = snapshot["topics"]["orders"]
+    topic["znode"]["partitions"]["0"] = [2, 3]
+    del topic["znode"]["topic_id"]
+    topic["partition_state"]["0"].update(leader=-1, isr=[2], leader_epoch=7)
+    for broker in snapshot["brokers"].values():
+        broker["dirs"] = {name: {**one, "partition_metadata": None} for name, one in broker["dirs"].items()}
+    without_log(snapshot, 1)
+    down(snapshot, 2)
+    recovery = plan_recovery(evolve(problem(snapshot), alternatives=()), seconds=60)
+    assert recovery.plan is not None and [one.name for one in recovery.plan.procedures] == ["start-broker 2"]
+    assert "leaves orders-0 with replicas with another topic id than ZooKeeper" not in foreseen(snapshot)
+    read = read_snapshot(json.dumps(snapshot).encode())
+    assert read.bounds["old_protocol_brokers"] == read.bounds["brokers"]
+    snapshot["brokers"]["3"]["dirs"]["payments-0"] = log(IDS["payments"])  # an id: the protocol has them
+    assert read_snapshot(json.dumps(snapshot).encode()).bounds["old_protocol_brokers"] == 0

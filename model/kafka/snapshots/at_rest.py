@@ -37,6 +37,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     each,
     garbled_ids,
     has_epoch,
+    has_old_protocol,
     has_topic_ids,
     holds_another_id,
     hosts_of_lost,
@@ -159,6 +160,7 @@ class Situation:
         is_served: whether only the state znode is gone: brokers serve the partition, and the controller knows it, as
             one that is elected creates the state.
         is_isr_by_hand: whether the leader has another ISR in memory than the state, which a hand wrote.
+        has_old_protocol: whether no controller gives a topic an id, as inter.broker.protocol.version is below 2.8.
         brokers: what matters of each broker.
     """
 
@@ -172,6 +174,7 @@ class Situation:
     brokers: tuple[BrokerSituation, ...]
     is_served: bool = False
     is_isr_by_hand: bool = False
+    has_old_protocol: bool = False
 
     @property
     def is_ignored(self) -> bool:
@@ -280,6 +283,7 @@ class Situations:
         self.deleting = frozenset(capture.deleting)
         self.registered = frozenset(capture.registered)
         self.hosts = _hosts(capture)
+        self.has_old_protocol = has_old_protocol(capture)
 
     def of(self, topic: Topic, partition: int) -> Observed | None:
         """Return the situation of a partition; None if more brokers take part than the model has room for."""
@@ -337,6 +341,7 @@ class Situations:
             found,
             is_served=lost_state(capture, topic, partition) is not None,
             is_isr_by_hand=bool(isr_before_hand(capture, topic, partition)),
+            has_old_protocol=self.has_old_protocol,
         )
         return Observed(situation, members, ids)
 
@@ -967,6 +972,10 @@ class _AtRest(InferredStart):
     leads: bool = True
     earlier: frozenset[int] = frozenset()
     situation: Situation = field(kw_only=True)
+
+    @property
+    def has_old_protocol(self) -> bool:
+        return self.situation.has_old_protocol
 
     def may_hold_another_id(self, broker: int, partition: int) -> bool:
         return self.situation.brokers[broker].may_hold_another_id

@@ -461,6 +461,22 @@ def keeps_ids(capture: Capture, broker: int) -> bool:
     return len({name.rpartition("-")[0] for name in logs}) < 2 or any(log.topic_id for log in logs.values())
 
 
+def has_old_protocol(capture: Capture) -> bool:
+    """Whether brokers of a release with topic ids have an inter.broker.protocol.version below 2.8: no topic has one.
+
+    A controller with ids has one of each topic, and hands it out; since 3.0 each log has it, too.
+
+    Kafka: KafkaConfig.usesTopicId; KafkaController.processTopicIds.
+    """
+    live = [broker for broker in capture.brokers.values() if broker.alive]
+    handed_out = {identity for b in live if b.cache for identity in b.cache.topic_ids.values()}
+    logs = [log for b in capture.brokers.values() if b.seen for log in b.directories.values()]
+    known = {topic.topic_id for topic in capture.topics.values()} | {log.topic_id for log in logs} | handed_out
+    has_logs = any(broker.seen and broker.directories for broker in live)
+    is_shown = bool(handed_out) or (assigns_ids_at_once(capture.version) and has_logs)
+    return has_topic_ids(capture.version) and is_shown and known == {None}
+
+
 def agrees_in_memory(capture: Capture, topic: Topic, partition: int, broker: int) -> bool | None:
     """Whether a running broker's log has the topic's id in memory, or none; None if the broker was not asked by it.
 

@@ -24,6 +24,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     assigns_ids_at_once,
     brokers,
     each,
+    has_old_protocol,
     holds_another_id,
     may_hold_another_id,
     partitions,
@@ -228,12 +229,19 @@ class InferredState:
         Before 3.0 a partition at its first leader epoch has no file because no LeaderAndIsr but the first was sent.
         """
         state = self.focus.topic.states.get(partition)
+        if self.has_old_protocol:
+            return None
         if state is not None and partition in self.focus.symptoms.broken:
             return UNKNOWN_ID if broker in state.isr or memory is InferredMemory.KEPT_ID else None
         if memory is InferredMemory.KEPT_ID and self.may_hold_another_id(broker, partition):
             return UNKNOWN_ID
         seen_again = self.checked_at_first or (state is not None and state.leader_epoch > 0)
         return self.context_id if memory is InferredMemory.KEPT_ID and seen_again else None
+
+    @property
+    def has_old_protocol(self) -> bool:
+        """Whether the brokers' inter-broker protocol has no topic ids."""
+        return has_old_protocol(self.capture)
 
     def holds_another_id(self, broker: int, partition: int) -> bool:
         """Whether a running broker holds another id than the topic has, though no file of it shows that."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import as_brokers_read, listed, sentence, unseen
+from kwalk.model.kafka.snapshots.diagnosis import as_brokers_read, has_old_protocol, listed, sentence, unseen
 from kwalk.model.kafka.snapshots.initial_state import (
     UNKNOWN_ID,
     Focus,
@@ -104,6 +104,7 @@ def _reading(
         "partitions": accepted_partitions(focus),
         "replica_orders": replica_orders(focus),
         "topic_ids": len(ids) + MINTED,
+        OLD_PROTOCOL_BROKERS.name: len(focus.brokers) * has_old_protocol(inferred.capture),
         **_faults(inferred),
     }
     certain = _starting(partial(arrange, inferred=inferred, memory=InferredMemory.NO_ID))

@@ -24,7 +24,7 @@ from kwalk.model.kafka.broker import replica_fetcher_thread
 from kwalk.model.kafka.clients import faults, operator, repair
 from kwalk.model.kafka.controller import reassignment
 from kwalk.model.kafka.controller.controller_context import BrokerRegistration
-from kwalk.model.kafka.domains import BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
+from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
 from kwalk.model.kafka.snapshots.at_rest import (
     Needs,
     Observed,
@@ -267,6 +267,7 @@ def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[s
         "incarnations": MOST_LINEAGES - 1,
         "originals": MOST_LINEAGES * MOST_RECORDS,
         "backups": MOST_RECORDS,
+        OLD_PROTOCOL_BROKERS.name: len(part.observed.brokers) * part.observed.situation.has_old_protocol,
     }
 
 
