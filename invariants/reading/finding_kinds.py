@@ -606,7 +606,7 @@ RECORDS_ARE_LOST = FindingKind(
     way_out="",
     log="server.log of the replica, once it fetches: [UnifiedLog partition=…, dir=…] Truncating to offset …",
     cause="an unclean election (unclean.leader.election.enable, or kafka-leader-election.sh), or a state that was "
-    "written by hand",
+    "written by hand; or the leader-epoch-checkpoint is an old copy, and the records are the same",
     grep=("grep 'Truncating to offset' logs/server.log*",),
 )
 RECORDS_ELSEWHERE = FindingKind(

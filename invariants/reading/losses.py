@@ -104,8 +104,10 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
         out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - {one.name for one in kept}
         kept = tuple(one for one in kept if not _starts_gone(one, out))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
+        missed = _gone_brokers(START_BROKER, out)
+        unseen = joined(of_unseen(capture, parts, missed), _of_own_logs(capture, parts, missed))
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
-        premise = joined(first.premise, _of_own_logs(capture, parts), premise)
+        premise = joined(common, premise_of(parts), unseen, premise)
         yield evolve(_without_bare_starts(left, parts), premise=premise)
         for begin, given_up in _given_up(first, saving):
             gone = {int(name.removeprefix(begin)) for name in given_up}

@@ -118,6 +118,9 @@ def test_what_a_member_of_the_isr_can_bring_back_is_given_up_only_if_it_is_gone(
     lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort)
     assert "start-broker 2" not in names(lossy) and "elect-unclean orders" in names(lossy)
     assert lossy.premise == "if broker 2 is gone for good, and acknowledged records may be lost"
+    snapshot["brokers"]["2"].update(dirs=None, log_dirs=None)  # of what is gone, nothing need be on its disk
+    lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort and not one.instead_of)
+    assert lossy.premise == "if broker 2 is gone for good, and acknowledged records may be lost"
 
 
 def without_isr() -> dict[str, Any]:

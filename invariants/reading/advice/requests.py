@@ -104,7 +104,7 @@ class RequestAdvice(Facts):
                 if now.added and not now.may_be_cancelled:
                     added, left = (listed([str(b) for b in those]) for those in (now.added, now.left))
                     others = f"of {left} none is live and in the ISR" if now.left else "there are no others"
-                    why = f"Kafka deletes the logs of replicas {added}, and {others}"
+                    why = f"Kafka deletes the logs of replica{'s' * (len(now.added) > 1)} {added}, and {others}"
                     kept.setdefault(why, []).append(name)
         if without:
             yield f"nothing of {listed(without[:MOST])} is copied before a broker of the ISR leads: see to that first"
