@@ -1225,11 +1225,11 @@ LEADER_BY_HAND = FindingKind(
 LEADERLESS_BY_HAND = evolve(
     LEADER_BY_HAND,
     name="leaderless-state-is-served",
-    title="the state names no leader, and all brokers know a live one",
+    title="the state names no live leader, and all brokers know one",
     now="changes of the ISR fail; that leader serves, unless another finding about the partition says what it refuses",
     later="when that leader stops, or a controller is elected, the state decides: a live broker of the ISR that it "
     "names is elected, whose log may lack records, or the partition has no leader",
-    log="none: kafka-topics.sh --describe shows a leader, and the state znode none",
+    log="none: kafka-topics.sh --describe shows a leader, and the state znode none, or one that is down",
     cause="the state znode was written by hand, or restored",
 )
 ISR_BY_HAND = evolve(

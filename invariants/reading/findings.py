@@ -602,7 +602,7 @@ class Findings:
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
-        yield from self._of_followers(place, by_property, unserved or _has_no_leader(place))
+        yield from self._of_followers(place, by_property, unserved or self._is_leaderless(place))
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
@@ -646,7 +646,7 @@ class Findings:
         """What brokers answer about a partition's leader, beside ZooKeeper."""
         known = leader_before_hand(self.capture, place.topic, place.partition)
         if known is not None:
-            kind = kinds.LEADERLESS_BY_HAND if _has_no_leader(place) else kinds.LEADER_BY_HAND
+            kind = kinds.LEADERLESS_BY_HAND if self._is_leaderless(place) else kinds.LEADER_BY_HAND
             yield self._observed(kind, place, f"{_isr(place)}; brokers answer with leader {known}")
             if kind is kinds.LEADERLESS_BY_HAND:
                 yield from self._of_isr_in_memory(place, self.capture.cached(place.topic.name, place.partition))
@@ -688,7 +688,7 @@ class Findings:
     ) -> Generator[Observation, None, bool]:
         """Yield what is wrong with the leader; return whether the partition is not served."""
         if self._is_led_by_another(place):
-            spared = OF_LEADERS if _has_no_leader(place) else {"partition_servable"}
+            spared = OF_LEADERS if self._is_leaderless(place) else {"partition_servable"}
             broken = {name: found for name, found in broken.items() if name not in spared}
         if kinds.NO_LIVE_ISR.properties[0] in broken and not is_led_from_outside(
             self.capture, place.topic, place.partition
@@ -1033,6 +1033,10 @@ class Findings:
     def _is_led_by_another(self, place: _Place) -> bool:
         """Whether brokers know a live leader that the state, which a hand wrote, does not name."""
         return leader_before_hand(self.capture, place.topic, place.partition) is not None
+
+    def _is_leaderless(self, place: _Place) -> bool:
+        """Whether the state names no leader, or a hand wrote one into it that is down."""
+        return _has_no_leader(place) or (self._is_led_by_another(place) and _has_no_live_leader(place))
 
     def _is_idle(self, place: _Place, broken: Broken) -> bool:
         """Whether a broker that is not as the state says is a live member of the ISR, which says so itself."""

@@ -471,8 +471,9 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     The state names another leader at the same leader epoch, which a controller raises with each leader. Brokers ignore
     a LeaderAndIsr request of the epoch that they have, so that after a failover the leader in ZooKeeper does not lead:
     seen on 3.9.0. Or it names none: a controller takes no leader away that lives, and would have informed brokers. They
-    serve the partition meanwhile: seen on 3.4.1. Where the leader that they answer is down, or on a failed disk, the
-    controller elects another one, and raises the epoch.
+    serve the partition meanwhile: seen on 3.4.1. So they do if it names one that is down, and out of the ISR that they
+    answer: a controller elects none such while the leader lives. Where the leader that they answer is down, or on a
+    failed disk, the controller elects another one, and raises the epoch.
 
     Kafka: ReplicaManager.becomeLeaderOrFollower.
     """
@@ -483,8 +484,8 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
     leads = leads and leader is not None and capture.brokers[leader].leads(topic.name, partition)
-    if state.leader is None:
-        is_other = epoch <= state.leader_epoch
+    if state.leader is None or state.leader not in capture.live:
+        is_other = epoch <= state.leader_epoch and all(state.leader not in one.isr for one in known)
     else:
         is_other = leader != state.leader and epoch == state.leader_epoch
     return leader if leads and is_other and not answered else None
