@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from attrs import evolve
+
 from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, strangers
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
 from kwalk.model.kafka.snapshots.lineage import KEEPING, keeps_difference
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.inspection import Inspection
@@ -77,7 +79,31 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     Nothing is to be so on the disks of brokers that are gone for good.
     """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
-    return joined(_of_unseen_disks(capture, parts, gone), others)
+    return joined(_of_unseen_disks(capture, parts, gone), _of_own_logs(capture, parts, gone), others)
+
+
+def with_own_logs(capture: Capture, part: ClusterPart) -> ClusterPart:
+    """Return a part whose replicas have logs of the topic where the snapshot lacks them.
+
+    They may be of an earlier topic: but then a plan would move the log of a replica away that nobody has looked at.
+    """
+    unseen = _unread(capture, part)
+    own = [case for case in part.choice.cases if all(case.has_own_log(part.number(b)) for b in unseen)]
+    return evolve(part, choice=evolve(part.choice, cases=tuple(own) or part.choice.cases))
+
+
+def _unread(capture: Capture, part: ClusterPart) -> set[int]:
+    """Return the replicas whose logs are not in the snapshot, and are not known to be missing."""
+    name, number = part.topic.name, part.partitions[0]
+    replicas = {*part.topic.partitions.get(number, ())} - {*part.choice.without}
+    return {b for b in replicas & part.lineages.logs.keys() if not capture.shows(b, name, number)}
+
+
+def _of_own_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that logs outside of the ISR, which the snapshot lacks, are not of an earlier topic."""
+    unread = sorted({b for part in parts for b in _unread(capture, part) - {*gone, *part.lineages.isr}})
+    shown = " (partition.metadata has the id)" * has_topic_ids(capture.version)
+    return f"if those of {brokers(unread)} are not of an earlier topic of the name{shown}" if unread else ""
 
 
 def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

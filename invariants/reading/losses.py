@@ -58,41 +58,11 @@ def for_good(capture: Capture, first: Problem, parts: Sequence[ClusterPart], com
         yield evolve(_without_logs(left, parts, gone), premise=premise, instead_of=given_up)
 
 
-def with_own_logs(capture: Capture, part: ClusterPart) -> ClusterPart:
-    """Return a part whose replicas have logs of the topic where the snapshot lacks them.
-
-    Whoever may lose records would else move the last log away that there is, as it may be of an earlier topic.
-    """
-    unseen = _unseen(capture, part)
-    own = [case for case in part.choice.cases if all(case.has_own_log(part.number(b)) for b in unseen)]
-    return evolve(part, choice=evolve(part.choice, cases=tuple(own) or part.choice.cases))
-
-
-def _unseen(capture: Capture, part: ClusterPart) -> set[int]:
-    """Return the replicas whose logs are not in the snapshot, and are not known to be missing."""
-    name, number = part.topic.name, part.partitions[0]
-    replicas = {*part.topic.partitions.get(number, ())} - {*part.choice.without}
-    return {b for b in replicas & part.lineages.logs.keys() if not capture.shows(b, name, number)}
-
-
-def _of_own_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int] = ()) -> str:
-    """Return the condition that logs of live replicas, which the snapshot lacks, are not of an earlier topic."""
-    unseen = sorted({b for part in parts for b in _unseen(capture, part) - {*gone, *part.lineages.isr}})
-    which = f"those of {brokers(unseen)}" if unseen else ""
-    return f"if {which} are not of an earlier topic of the name (partition.metadata has the id)" if which else ""
-
-
 def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
 
     A broker that is down and has them would save them: then only the operator for whom it is gone for good asks, and
     only then an empty one takes its place.
-
-    Args:
-        capture: The capture.
-        first: The problem of who loses nothing, in worlds of the parts.
-        parts: The parts, of which logs that the snapshot lacks are the topic's (`with_own_logs`).
-        common: The condition under which all plans are made.
     """
     if any(one.name.startswith(LOSSY) for one in first.procedures):
         members = {b for part in parts for b in part.observed.isr}
@@ -104,8 +74,7 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
         out = {f"{START_BROKER}{b}" for b in _kept_down(capture, parts)} - {one.name for one in kept}
         kept = tuple(one for one in kept if not _starts_gone(one, out))
         left = _losing(evolve(first, procedures=_starting_more(kept), what_ifs=(), notes=()), parts)
-        missed = _gone_brokers(START_BROKER, out)
-        unseen = joined(of_unseen(capture, parts, missed), _of_own_logs(capture, parts, missed))
+        unseen = of_unseen(capture, parts, _gone_brokers(START_BROKER, out))
         premise = f"{_gone(out)}, and {WITH_LOSSES}" if out else f"if {WITH_LOSSES}"
         premise = joined(common, premise_of(parts), unseen, premise)
         yield evolve(_without_bare_starts(left, parts), premise=premise)
@@ -116,7 +85,7 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
             procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
             left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
-            unseen = joined(of_unseen(capture, parts, missed), _of_own_logs(capture, parts, missed))
+            unseen = of_unseen(capture, parts, missed)
             premise = joined(common, premise_of(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
             left = _without_bare_starts(_without_logs(left, parts, missed), parts)
             yield evolve(left, premise=premise, instead_of=given_up)

@@ -22,6 +22,7 @@ from kwalk.invariants.reading.conditions import (
     of_unseen,
     premise_of,
     taken_for_others,
+    with_own_logs,
 )
 from kwalk.invariants.reading.finding_kinds import (
     CONTROLLER_EPOCH_BEHIND,
@@ -52,7 +53,7 @@ from kwalk.invariants.reading.finding_kinds import (
     WITHOUT_STATE_SERVED,
 )
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.losses import for_good, with_losses, with_own_logs, without_steps
+from kwalk.invariants.reading.losses import for_good, with_losses, without_steps
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.invariants.reading.partition_groups import (
@@ -302,7 +303,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
     """
     found = inspection or inspect_capture(capture)
     groups, left = groups_of(capture, damaged_topics(capture, found))
-    parts = parts_of(groups)
+    parts = [with_own_logs(capture, part) for part in parts_of(groups)]
     acting = [*parts, *_with_one_member(capture, parts)]
     catalogue = Catalogue(capture, acting, [one.part for one in left])
     uncovered = tuple(kind.name for kind in found.by_kind() if not is_covered(kind) or _stays(capture, found, kind))
@@ -332,13 +333,11 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         withheld=catalogue.withheld(),
         uncovered=uncovered,
     )
-    given = [with_own_logs(capture, part) for part in parts]
-    losing = evolve(first, worlds=tuple(_world(part) for part in (*given, *_with_one_member(capture, given))))
     alternatives = (
         *_later(first, acting),
         *for_good(capture, first, parts, common),
         *_other_choices(capture, first, groups, left, common),
-        *with_losses(capture, losing, given, common),
+        *with_losses(capture, first, parts, common),
     )
     return evolve(first, alternatives=alternatives)
 
@@ -397,7 +396,7 @@ def _other_choices(
 ) -> Iterator[Problem]:
     """Yield the problem for each further choice of what the logs are, or are to be."""
     for number in range(1, max((len(group.choices) for group in groups), default=1)):
-        parts = parts_of(groups, number)
+        parts = [with_own_logs(capture, part) for part in parts_of(groups, number)]
         acting = [*parts, *_with_one_member(capture, parts)]
         yield evolve(
             first,

@@ -9,10 +9,12 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from kwalk.invariants.reading.finding_kinds import NOT_AVAILABLE
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot
+from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import IDS, OTHER, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import answers, state
@@ -34,6 +36,46 @@ def test_a_leader_that_all_brokers_know_serves_without_one_in_the_state(isr: lis
     assert kind == "leaderless-state-is-served"
     assert "broker 1 as leader and only ISR member; then fail the controller over" in ways_out(snapshot)[kind]
     assert not names(problem(snapshot))  # a failover elects broker 2, or no broker
+
+
+def dead_leader(raised: int = 1) -> dict[str, Any]:
+    """A hand has made broker 3 the leader and the ISR, which is down and lacks records; leader 1 serves."""
+    snapshot = cluster("3.4.1", ids={"orders": IDS["orders"]})
+    state(snapshot).update(leader=3, isr=[3], leader_epoch=6 + raised)
+    snapshot["brokers"]["3"]["alive"], snapshot["broker_ids"] = False, [1, 2]
+    for number in "12":
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (5, 40), (6, 50)))
+    answers(snapshot, epoch=6)
+    for number in "12":
+        snapshot["brokers"][number]["metadata_cache"]["topics"]["orders"]["partitions"]["0"]["isr"] = [1, 2]
+    return snapshot
+
+
+@pytest.mark.parametrize("raised", [0, 1, 3])
+def test_a_hand_may_have_written_a_leader_that_is_down(raised: int) -> None:
+    """The plan was to start it: after a failover it would have led, and the others have truncated (seen on 3.4.1)."""
+    snapshot = dead_leader(raised)
+    assert ways_out(snapshot).keys() == {"leaderless-state-is-served", "broker-down"}
+    assert "broker 1 as leader and only ISR member; then" in ways_out(snapshot)["leaderless-state-is-served"]
+    assert not names(problem(snapshot))
+    snapshot["brokers"]["1"]["metadata_cache"]["topics"]["orders"]["partitions"]["0"]["isr"] = [1, 2, 3]
+    snapshot["brokers"]["2"]["metadata_cache"]["topics"]["orders"]["partitions"]["0"]["isr"] = [1, 2, 3]
+    assert "no-live-isr" in ways_out(snapshot)  # elected from the ISR that brokers know, it may just have crashed
+
+
+def test_a_dead_leader_without_its_own_epoch_has_not_led() -> None:
+    """What others have of later leader epochs it lacks, though no broker was asked."""
+    snapshot = dead_leader()
+    for broker in snapshot["brokers"].values():
+        broker["metadata_cache"] = None
+    assert (
+        "do not start broker 3: its log of orders-0 lacks the last leader epochs" in ways_out(snapshot)["no-live-isr"]
+    )
+    found = problem(snapshot)
+    assert plan_recovery(evolve(found, alternatives=()), seconds=60).plan is None
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10), (5, 40), (6, 50), (7, 60)))
+    plan = plan_recovery(evolve(problem(snapshot), alternatives=()), seconds=60).plan
+    assert plan is not None and [one.name for one in plan.procedures] == ["start-broker 3"]
 
 
 def test_a_leader_that_does_not_say_its_epoch_does_not_lead() -> None:

@@ -220,3 +220,15 @@ def test_an_isr_member_that_has_deleted_its_log_lacks_records(shown: str) -> Non
     assert "a broker that starts deletes its log, too" in seen["isr-member-lacks-records"].kind.cause
     assert "broker 3 as leader and only ISR member" in ways_out(snapshot)["isr-member-lacks-records"]
     assert "but first see to orders-0, of which an ISR member lacks records" in ways_out(snapshot)["broker-down"]
+
+
+def test_replicas_copy_what_a_leader_without_a_directory_has_open() -> None:
+    """Brokers 2 and 3 started, and had all records of the leader, whose directory was removed (seen on 3.4.1)."""
+    snapshot = alone("3.4.1")
+    down(snapshot, 2, 3)
+    state(snapshot).update(leader=1, isr=[1])
+    broker = snapshot["brokers"]["1"]
+    del broker["dirs"]["orders-0"]
+    broker["replicas"] = {"orders": {"0": {"leader_epoch": state(snapshot)["leader_epoch"], "leads": True}}}
+    way_out = ways_out(snapshot)["isr-member-has-no-log"]
+    assert way_out.endswith("is truncated; then start brokers 2 and 3: replicas copy what broker 1 has open")

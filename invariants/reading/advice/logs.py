@@ -192,6 +192,9 @@ class LogAdvice(Facts):
         down = {*isr} - {*self.capture.live}
         outside = sorted(self.capture.logs_of({*topic.partitions.get(number, ())} - {*isr}, topic.name, number))
         copy = f"; copy {one.subject} of {brokers(outside)} to another place, before it is truncated" if outside else ""
+        leader, waiting = topic.states[number].leader, [b for b in outside if b not in self.capture.live]
+        if waiting and leader in bare and self.capture.brokers[leader].leads(topic.name, number):  # seen on 3.4.1
+            copy += f"; then start {brokers(waiting)}: replicas copy what broker {leader} has open"
         if others:
             alike = [self._with_log(other) for other in self.observations if other.kind is one.kind]
             waits = any({*bare} & {*hosts} for hosts, left in alike if not left)
