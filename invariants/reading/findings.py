@@ -1035,8 +1035,10 @@ class Findings:
         return leader_before_hand(self.capture, place.topic, place.partition) is not None
 
     def _is_leaderless(self, place: _Place) -> bool:
-        """Whether the state names no leader, or a hand wrote one into it that is down."""
-        return _has_no_leader(place) or (self._is_led_by_another(place) and _has_no_live_leader(place))
+        """Whether the state names no leader, or a hand has made one of a later epoch than brokers know, and down."""
+        state, known = place.topic.states.get(place.partition), self.capture.cached(place.topic.name, place.partition)
+        is_later = state is not None and known is not None and known.leader_epoch < state.leader_epoch
+        return _has_no_leader(place) or (is_later and self._is_led_by_another(place) and _has_no_live_leader(place))
 
     def _is_idle(self, place: _Place, broken: Broken) -> bool:
         """Whether a broker that is not as the state says is a live member of the ISR, which says so itself."""

@@ -51,7 +51,7 @@ def dead_leader(raised: int = 1) -> dict[str, Any]:
     return snapshot
 
 
-@pytest.mark.parametrize("raised", [0, 1, 3])
+@pytest.mark.parametrize("raised", [1, 3])
 def test_a_hand_may_have_written_a_leader_that_is_down(raised: int) -> None:
     """The plan was to start it: after a failover it would have led, and the others have truncated (seen on 3.4.1)."""
     snapshot = dead_leader(raised)

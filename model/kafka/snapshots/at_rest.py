@@ -484,10 +484,9 @@ def leader_before_hand(capture: Capture, topic: Topic, partition: int) -> int | 
     leader, epoch = answered.pop()
     leads = leader in capture.live and leader not in offline_replicas(capture, topic, partition)
     leads = leads and leader is not None and capture.brokers[leader].leads(topic.name, partition)
-    if state.leader is None or state.leader not in capture.live:
-        is_other = epoch <= state.leader_epoch and all(state.leader not in one.isr for one in known)
-    else:
-        is_other = leader != state.leader and epoch == state.leader_epoch
+    is_other = leader != state.leader and epoch == state.leader_epoch
+    if state.leader not in capture.live:
+        is_other |= epoch <= state.leader_epoch and all(state.leader not in one.isr for one in known)
     return leader if leads and is_other and not answered else None
 
 

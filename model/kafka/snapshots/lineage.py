@@ -562,7 +562,7 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     log = log or Directory(leader_epochs=())
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
     having = (other for b in others if (other := capture.directory(b, topic.name, partition)) is not None)
-    if state is not None and state.leader == owner and not capture.brokers[owner].alive:
+    if state is not None and (state.leader, state.isr) == (owner, (owner,)) and not capture.brokers[owner].alive:
         led = [epoch for epoch, _ in log.leader_epochs or () if epoch >= state.leader_epoch]
         return not led and any(_has_more(other, log, topic) and ends_after(other, log, topic) for other in having)
     if not lacks_last_epochs(topic, partition, log):
