@@ -149,14 +149,14 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     an empty disk would lead, and the others would lose all that they have: they are to lead before.
     """
     lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
-    dropped = set[str]()
+    lost_disks = dict[str, set[int]]()
     procedures, uncovered = problem.procedures, problem.uncovered
     starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
     electable = [p.observed for p in parts if p.name not in saved and _is_electable(p.observed, starting)]
     if any(one.offline and one.in_isr for observed in electable for one in observed.situation.brokers):
         procedures = without_steps(problem, REPLACE_DISK)
-        if not _named(problem, REPAIR_DISK):
-            dropped |= {prop.name for prop in OF_DISKS}
+        lost_disks = _lost_disks(problem, parts)
+        if any(lost_disks.values()):
             uncovered = (*uncovered, OFFLINE_REPLICA.name)
     leading = {f"{START_EMPTY}{b}" for observed in electable for b in observed.isr or observed.brokers}
     bare = {str(b) for observed in electable for b in _bare_members(observed)}
@@ -165,14 +165,28 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
 
     def claims(world: World) -> Iterator[PropertyInstance]:
-        left = dropped | (set() if world.name in saved else lost)
-        yield from (one for one in world.claims if world not in waiting and one.declaration.name not in left)
+        left, disks = set() if world.name in saved else lost, lost_disks.get(world.name, set())
+        known = (one for one in world.claims if world not in waiting and one.declaration.name not in left)
+        yield from (one for one in known if one.declaration.name != OF_DISKS[0].name or one.args[0] not in disks)
 
     worlds = tuple(evolve(world, claims=tuple(claims(world))) for world in problem.worlds)
     which = f" of {listed([part.name for part in parts if part.name not in saved])}" if saved else ""
     keeps = f"no record of another topic comes in, and acknowledged ones{which} may be lost,"
     left = evolve(problem, worlds=worlds, procedures=procedures, uncovered=uncovered)
     return evolve(left, is_last_resort=True, keeps=keeps)
+
+
+def _lost_disks(problem: Problem, parts: Iterable[ClusterPart]) -> dict[str, set[int]]:
+    """Return the numbers of the brokers in each part whose failed disk no step repairs."""
+    repaired = {int(name.removeprefix(REPAIR_DISK)) for name in _named(problem, REPAIR_DISK)}
+    return {
+        part.name: {
+            number
+            for number, (b, one) in enumerate(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+            if one.offline and b not in repaired
+        }
+        for part in parts
+    }
 
 
 def _is_electable(observed: Observed, starting: Collection[int]) -> bool:

@@ -194,3 +194,26 @@ def test_what_no_sequence_repairs_in_one_partition_has_no_plan_for_several() -> 
     found = plan_recovery(evolve(gone, alternatives=()), seconds=30)
     assert found.plan is None and found.complete and found.stopped is None
     assert plan_recovery(evolve(first, alternatives=()), seconds=30).plan is not None
+
+
+def test_of_two_failed_disks_one_may_be_lost() -> None:
+    """The other one is repaired, and only its own partition gives records up (failed disks of two brokers of 3.9.0)."""
+    snapshot = alone("3.9.0", brokers=4)
+    snapshot["topics"]["payments"] = deepcopy(snapshot["topics"]["orders"])
+    snapshot["topics"]["payments"]["znode"]["topic_id"] = IDS["payments"]
+    for (name, replicas), failed in zip({"orders": [2, 1], "payments": [3, 4]}.items(), "23", strict=True):
+        topic = snapshot["topics"][name]
+        topic["znode"]["partitions"]["0"] = replicas
+        topic["partition_state"]["0"].update(leader=-1, isr=replicas[:1], leader_epoch=7)
+        root = {"path": "/b", "broker_id": None, "cluster_id": None, "offline": True}
+        snapshot["brokers"][failed]["log_dirs"] = [root]
+    for number, name in zip("1234", ("orders", "", "", "payments"), strict=True):
+        snapshot["brokers"][number]["dirs"] = {f"{name}-0": log(IDS[name])} if name else {}
+    lossy = {one.instead_of: one for one in problem(snapshot).alternatives if one.is_last_resort and one.instead_of}
+    for failed, topic in (("2", "orders"), ("3", "payments")):
+        given = lossy[frozenset({f"repair-disk {failed}"})]
+        found = plan_recovery(evolve(given, alternatives=()), seconds=60)
+        assert found.plan is not None
+        steps = {one.name for one in found.plan.procedures}
+        assert steps == {f"repair-disk {5 - int(failed)}", f"elect-unclean {topic}"}
+        assert "offline-replica" in given.uncovered
