@@ -561,16 +561,16 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         return True
     log = log or Directory(leader_epochs=())
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
-    having = (other for b in others if (other := capture.directory(b, topic.name, partition)) is not None)
+    known = (other for b in others if (other := capture.directory(b, topic.name, partition)) is not None)
     if state is not None and (state.leader, state.isr) == (owner, (owner,)) and not capture.brokers[owner].alive:
         led = [epoch for epoch, _ in log.leader_epochs or () if epoch >= state.leader_epoch]
-        return not led and any(_has_more(other, log, topic) and ends_after(other, log, topic) for other in having)
+        return not led and any(_has_more(other, log, topic) and ends_after(other, log, topic) for other in known)
     if not lacks_last_epochs(topic, partition, log):
         return False
     return (
         not log.leader_epochs
         or not all(capture.shows(b, topic.name, partition) for b in others)
-        or any(_has_more(other, log, topic) for other in having)
+        or any(_has_more(other, log, topic) for other in known)
     )
 
 
