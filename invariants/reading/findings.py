@@ -602,7 +602,8 @@ class Findings:
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
-        yield from self._of_followers(place, by_property, unserved or self._is_leaderless(place))
+        is_passed_over = self._is_leaderless(place) or self._is_served_by_earlier(place)
+        yield from self._of_followers(place, by_property, unserved or is_passed_over)
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
@@ -655,7 +656,9 @@ class Findings:
             found = self._observed(kinds.ISR_BY_HAND, place, f"{_isr(place)}; {answer}")
             yield evolve(found, certain=False)  # nothing shows inter.broker.protocol.version
         elif not unserved and self._is_unknown(place):
-            yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place))
+            serving = served_as(self.capture, place.topic, place.partition)
+            leads = f"; broker {serving.leader} leads at leader epoch {serving.leader_epoch}" if serving else ""
+            yield self._observed(kinds.NO_BROKER_KNOWS, place, _isr(place) + leads)
         elif not unserved and place.partition in place.topic.states:
             yield from self._on_brokers(kinds.STALE_METADATA, place, stale, "{} another leader or leader epoch")
 
@@ -690,6 +693,8 @@ class Findings:
         if self._is_led_by_another(place):
             spared = OF_LEADERS if self._is_leaderless(place) else {"partition_servable"}
             broken = {name: found for name, found in broken.items() if name not in spared}
+        elif self._is_served_by_earlier(place):
+            broken = {name: found for name, found in broken.items() if name != "partition_servable"}
         if kinds.NO_LIVE_ISR.properties[0] in broken and not is_led_from_outside(
             self.capture, place.topic, place.partition
         ):
@@ -777,6 +782,15 @@ class Findings:
             and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
             and bool(known)
         )
+
+    def _is_served_by_earlier(self, place: _Place) -> bool:
+        """Whether no broker knows the leader in ZooKeeper, and all ISR members have in memory what brokers answer."""
+        served = served_as(self.capture, place.topic, place.partition)
+        if served is None or not self._is_unknown(place) or served.leader == place.topic.states[place.partition].leader:
+            return False
+        key, isr = (place.topic.name, place.partition), place.topic.states[place.partition].isr
+        wanted = {b: CapturedReplica(served.leader_epoch, leads=b == served.leader) for b in {*isr, *served.isr}}
+        return all(self.capture.brokers[b].replicas.get(key) == replica for b, replica in wanted.items())
 
     def _hosted(self, place: _Place, broker: int | None) -> tuple[int, bool] | None:
         """Return what a broker has in memory of a partition, see `BrokerSituation`; None if it is not shown."""

@@ -229,3 +229,18 @@ def test_a_reassignment_to_replicas_that_a_hand_wrote_begins_with_a_failover_whi
     commands = procedure(problem(snapshot), "put-back orders 2").commands
     assert (commands[0] == "zkCli.sh -server ZK delete /controller") is is_down
     assert any("still" in line or "stays in progress" in line for line in commands) is is_down
+
+
+def test_a_leader_that_no_broker_knows_leaves_the_earlier_one_serving() -> None:
+    """A hand wrote leader 2 with a later epoch: clients got no error from leader 1 (seen on 2.8.2)."""
+    snapshot = cluster("2.8.2", ids={"orders": IDS["orders"]})
+    answers(snapshot)
+    for number in "123":
+        snapshot["brokers"][number]["replicas"] = {"orders": {"0": {"leader_epoch": 5, "leads": number == "1"}}}
+    state(snapshot).update(leader=2, leader_epoch=6)
+    found = inspect_snapshot(json.dumps(snapshot).encode())
+    (one,) = found.observations
+    assert one.kind.name == "leader-is-known-to-no-broker" and "broker 1 leads at leader epoch 5" in one.detail
+    assert "unless a hand wrote the state, delete /controller" in ways_out(snapshot)[one.kind.name]
+    snapshot["brokers"]["3"]["replicas"]["orders"]["0"]["leader_epoch"] = 6  # it has been told of leader 2
+    assert "leader-does-not-lead" in ways_out(snapshot)
