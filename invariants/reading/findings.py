@@ -623,9 +623,19 @@ class Findings:
             yield self._observed(self._without_state(place), place, "has no state znode", found)
             served = served_as(self.capture, place.topic, place.partition)
             yield from self._of_isr_in_memory(place, served)
-        strays = [b for b in by_property.get("no_stray", []) if place.broker(b.broker) not in elsewhere]
+        strays = [*by_property.get("no_stray", []), *self._strays_of_down_brokers(place)]
+        strays = [b for b in strays if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
+
+    def _strays_of_down_brokers(self, place: _Place) -> Iterator[Broken]:
+        """Yield the brokers that are down and will start with a log of a partition of which they are no replica."""
+        topic, state = place.topic, place.topic.states.get(place.partition)
+        members = {*topic.partitions.get(place.partition, ()), *(state.isr if state else ())}
+        for number, b in enumerate(place.observed.brokers):
+            broker = self.capture.brokers[b]
+            if b not in members and not broker.alive and self.capture.logs_of([b], topic.name, place.partition):
+                yield Broken("no_stray", number)
 
     def _of_state_behind(self, place: _Place, ahead: Mapping[int, int]) -> Iterator[Observation]:
         """A state that is older than the logs, and whether the leader serves that clients are told of."""

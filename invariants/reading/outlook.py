@@ -476,11 +476,12 @@ def _still_served(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator[st
 def _stays(capture: Capture, inspection: Inspection, kind: FindingKind) -> bool:
     """Whether a kind has places that are no damage to plans.
 
-    Logs of topics without znode stay on brokers that are down, until an operator wants the name again. And no claim is
-    violated by a member that a hand wrote into an ISR: it is a replica, and may have all records.
+    Logs of topics without znode, or of partitions that have other replicas, stay on brokers that are down, until an
+    operator wants the name again, or the broker as a replica. And no claim is violated by a member that a hand wrote
+    into an ISR: it is a replica, and may have all records.
     """
     places = inspection.by_kind()[kind]
-    if kind.name == ORPHANED_LOG.name:
+    if kind.name in (ORPHANED_LOG.name, STRAY_LOG.name):
         is_up = {str(number) for number in capture.live}
         return any(not is_up >= {*one.fields["brokers"].split()} for one in places)
     named = ((capture.topics[one.fields["topic"]], int(one.fields["partition"])) for one in places)

@@ -372,3 +372,16 @@ def test_no_controller_gives_topics_ids_below_protocol_2_8() -> None:
     assert read.bounds["old_protocol_brokers"] == read.bounds["brokers"]
     snapshot["brokers"]["3"]["dirs"]["payments-0"] = log(IDS["payments"])  # an id: the protocol has them
     assert read_snapshot(json.dumps(snapshot).encode()).bounds["old_protocol_brokers"] == 0
+
+
+def test_a_broker_that_is_down_has_a_stray_log_too() -> None:
+    """It was called consistent, and no longer when the broker had started (seen on 3.9.0)."""
+    snapshot = alone("3.9.0")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    state(snapshot)["isr"] = [1, 2]
+    down(snapshot, 3)
+    stray = found(snapshot)["stray-log"]
+    assert stray.detail.startswith("broker 3 has its directory") and "stray-log" in problem(snapshot).uncovered
+    assert "move orders-0 on broker 3 away" in ways_out(snapshot)["stray-log"]
+    without_log(snapshot, 3)
+    assert found(snapshot).keys() == {"broker-down"}
