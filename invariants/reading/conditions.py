@@ -93,9 +93,10 @@ def with_own_logs(capture: Capture, part: ClusterPart) -> ClusterPart:
 
 
 def _unread(capture: Capture, part: ClusterPart) -> set[int]:
-    """Return the replicas whose logs are not in the snapshot, and are not known to be missing."""
+    """Return the replicas whose logs are not in the snapshot, neither known to be missing nor on failed disks."""
     name, number = part.topic.name, part.partitions[0]
-    replicas = {*part.topic.partitions.get(number, ())} - {*part.choice.without}
+    known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+    replicas = {b for b, one in known if one.replica and not one.offline} - {*part.choice.without}
     return {b for b in replicas & part.lineages.logs.keys() if not capture.shows(b, name, number)}
 
 
