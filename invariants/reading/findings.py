@@ -602,8 +602,7 @@ class Findings:
             return
         unserved = yield from self._of_leader(place, by_property, mixed, ahead)
         yield from self._of_failed_disks(place, unserved)
-        is_passed_over = self._is_leaderless(place) or self._is_served_by_earlier(place)
-        yield from self._of_followers(place, by_property, unserved or is_passed_over)
+        yield from self._of_followers(place, by_property, unserved or self._is_passed_over(place))
         yield from self._of_records_elsewhere(place, elsewhere)
         live = {b: e for b, e in ahead.items() if self.capture.brokers[b].alive and _takes_part(place, b)}
         waiting = {} if unserved else self._ahead_of_leader(place, live)
@@ -623,8 +622,8 @@ class Findings:
             yield self._observed(self._without_state(place), place, "has no state znode", found)
             served = served_as(self.capture, place.topic, place.partition)
             yield from self._of_isr_in_memory(place, served)
-        strays = [*by_property.get("no_stray", []), *self._strays_of_down_brokers(place)]
-        strays = [b for b in strays if place.broker(b.broker) not in elsewhere]
+        known = (*by_property.get("no_stray", []), *self._strays_of_down_brokers(place))
+        strays = [b for b in known if place.broker(b.broker) not in elsewhere]
         yield from self._on_brokers(kinds.STRAY_LOG, place, strays, "{} no replica")
         yield from self._of_answers(place, by_property.get("metadata_converges", []), unserved)
 
@@ -792,6 +791,10 @@ class Findings:
             and all(one.leader_epoch < state.leader_epoch or one.leader is None for one in known)
             and bool(known)
         )
+
+    def _is_passed_over(self, place: _Place) -> bool:
+        """Whether the leader that the state names leads nobody, and another one, or none, does."""
+        return self._is_leaderless(place) or self._is_served_by_earlier(place)
 
     def _is_served_by_earlier(self, place: _Place) -> bool:
         """Whether no broker knows the leader in ZooKeeper, and all ISR members have in memory what brokers answer."""
