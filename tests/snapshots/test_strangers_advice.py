@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from functools import reduce
 from typing import Any
 
 import pytest
 
 from kwalk.search.analyses.settling import Settling
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
@@ -232,3 +233,18 @@ def test_replicas_copy_what_a_leader_without_a_directory_has_open() -> None:
     broker["replicas"] = {"orders": {"0": {"leader_epoch": state(snapshot)["leader_epoch"], "leads": True}}}
     way_out = ways_out(snapshot)["isr-member-has-no-log"]
     assert way_out.endswith("is truncated; then start brokers 2 and 3: replicas copy what broker 1 has open")
+
+
+def test_a_topic_that_has_the_id_of_another_one_gets_its_own_without_more_ado() -> None:
+    """That was to be done before, though it is the way out; before the failover for another topic it is."""
+    snapshot = cluster("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["topic_id"] = IDS["payments"]
+    own, before = f"write the id {IDS['orders']}", "but first give the topics of one id"
+    (way_out,) = {text for text in ways_out(snapshot).values() if own in text}
+    assert before not in way_out
+    third = copy.deepcopy(snapshot["topics"]["payments"])
+    snapshot["topics"]["refunds"] = third
+    for broker in snapshot["brokers"].values():
+        broker["dirs"]["refunds-0"] = log(OTHER, crc=11)
+    third["znode"]["topic_id"] = "CCCCCCCCQAGCCCCCCCCCCC"
+    assert before in ways_out(snapshot)["fetch-by-id-refused"]

@@ -102,6 +102,8 @@ class Precautions(Facts):
             return False
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
+        if kind in OF_IDS and one.kind is kinds.SHARED_ID and len({*one.fields["topics"].split()} - {*own}) < 2:
+            return False  # all but one of the topics get another id
         if one.kind in OF_STATES and one.subject in self.elsewhere:
             return False  # that state is written with the replicas, as another hazard says
         if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
