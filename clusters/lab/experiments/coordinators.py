@@ -34,6 +34,9 @@ EXPIRING = TWICE | {
     "transaction.remove.expired.transaction.cleanup.interval.ms": 1000,
 }
 
+SMALL_BATCHES = EXPIRING | ONCE | {"message.max.bytes": 1000}
+"""Batches that have room for a record of a transaction, and for few tombstones of long ids."""
+
 
 def _coordinator(lab: Lab, brokers: int = 2) -> tuple[int, int]:
     """Create `__transaction_state`, and return its leader and the other broker."""
@@ -114,6 +117,37 @@ def _unused_id_keeps_others(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     expires = "has expired" if is_used and details["ids"][1] != first else "has not expired"
     outcome = f"the other id {expires}" if is_used else f"the other id cannot be used within 20 s, and {expires}"
     return RoundOutcome(outcome, (not is_used or expires == "has not expired") and bool(lines), details)
+
+
+def _expire(lab: Lab, producers: list[TransactionalProducer]) -> int:
+    """Let ids expire while none of them is used; return how many have: those then get other producer ids."""
+    time.sleep(EXPIRATION_SECONDS + 4)
+    ids = [producer.id for producer in producers]
+    for producer in producers:
+        if not wait_until(lambda one=producer: one.begin(60_000) == OK, 20, every=0.1):  # type: ignore[misc]
+            raise KwalkError(f"InitProducerId of {producer.identity} was not answered with NONE within 20 s.")
+    expired = sum(producer.id != before for producer, before in zip(producers, ids, strict=True))
+    lab.note(f"of {len(ids)} ids, {expired} have expired")
+    return expired
+
+
+def _many_ids_expire(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have more ids expire than a batch has room for; restart the coordinator, and give batches more room."""
+    begun(lab, "first")
+    port, long = lab.brokers[1].port, "long" * 50
+    producers = [TransactionalProducer(port, f"{long}-{this.number}-{number}") for number in range(MANY)]
+    for producer in producers:
+        must(producer.begin(60_000), "InitProducerId")
+    details: dict[str, Any] = {"expired": _expire(lab, producers)}
+    lines = this.lines("server", "Tombstone append error code: MESSAGE_TOO_LARGE")
+    details["lines"] = len(lines)
+    if not details["expired"]:
+        lab.restart(1)
+        details["after a restart"] = _expire(lab, producers)
+        must(lab.admin().configure_topic(STATES, {"max.message.bytes": "1000000"}).error, "IncrementalAlterConfigs")
+        details["with larger batches"] = _expire(lab, producers)
+    outcome = "no id expires" if not details["expired"] else f"{details['expired']} of {MANY} ids expire"
+    return RoundOutcome(outcome, not details["expired"] and bool(lines), details)
 
 
 def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -287,7 +321,7 @@ def _controller_is_late(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome("the producer ends" if ends else "the producer asks again", ends, answers)
 
 
-ATTEMPTS = 10
+ATTEMPTS, MANY = 10, 60
 CONSECUTIVE, CONSECUTIVE_SECONDS, IDLE_GROUPS = 200, 60, 500
 EXPERIMENTS = (
     Experiment(
@@ -353,6 +387,16 @@ EXPERIMENTS = (
         options=LabOptions(brokers=2, settings=EXPIRING),
         releases=("2.8.2", "3.3.2", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.3.2"),
+    ),
+    Experiment(
+        name="many-ids-that-expire",
+        about="More transactional ids are to expire at once than a batch has room for.",
+        expected="Up to 2.8.0 none expires, also after a restart; later they expire.",
+        story="transactional-ids.md",
+        run=_many_ids_expire,
+        options=LabOptions(brokers=1, settings=SMALL_BATCHES),
+        releases=("2.5.0", "2.8.0", "2.8.2"),
+        predicted=lambda release: release != "2.8.2",
     ),
     Experiment(
         name="fences-that-fail",
