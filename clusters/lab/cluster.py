@@ -38,8 +38,8 @@ from kwalk.search.base.java import bundled_home, java_version, system_homes
 from kwalk.search.base.progress import Report, silent
 
 OLDEST_JAVA = 11
-CLIENT_ONLY = ("1.0.0",)
-"""Releases that are in the lab as old clients: their brokers do not know its requests, such as those that produce."""
+CLIENT_ONLY = ("0.11.0.1", "1.0.0")
+"""Releases that are in the lab as old clients, and as brokers of few experiments: their brokers do not know its requests, such as those that produce."""
 MOST_BROKERS = 5
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SETTINGS: Mapping[str, Any] = {
@@ -524,11 +524,15 @@ class Lab:
     def fail_disk(self, number: int, root: Path) -> bool:
         """Take a log directory of a running broker away; return whether the broker noticed: it writes checkpoints."""
         marks = self.marks()
+        self.take_disk(number, root)
+        pattern = re.escape(f"Stopping serving logs in dir {root}")
+        return wait_until(lambda: self.lines("server", pattern, broker=number, since=marks), 30, every=0.2)
+
+    def take_disk(self, number: int, root: Path) -> None:
+        """Take a log directory of a running broker away, which notices it at its next checkpoint or segment."""
         root.rename(failed_root(root))
         root.write_text("")
         self.note(f"broker {number}: {root.name} has failed")
-        pattern = re.escape(f"Stopping serving logs in dir {root}")
-        return wait_until(lambda: self.lines("server", pattern, broker=number, since=marks), 30, every=0.2)
 
     def repair_disks(self, number: int) -> None:
         """Bring the log directories back that have failed, with what they had; the broker sees it when it starts."""

@@ -17,6 +17,7 @@ from attrs import frozen
 
 LOCK = Path(__file__).with_name("jars.lock.json")
 RELEASES = (
+    "0.11.0.1",
     "1.0.0",
     "2.5.0",
     "2.8.0",
@@ -34,19 +35,24 @@ RELEASES = (
     "3.9.1",
     "3.9.2",
 )
-"""The versions in the lock. 1.0.0 is there as a client that knows no topic ids."""
-SCALA = {"1.0.0": "2.11"}
+"""The versions in the lock. 1.0.0 is there as a client that knows no topic ids, too."""
+SCALA = {"0.11.0.1": "2.11", "1.0.0": "2.11"}
 """The Scala version of a release's artifact, where it is not 2.13."""
-LOGGING = {"1.0.0": ("slf4j-log4j12", "1.7.25")}
-"""The binding of SLF4J to Log4j 1, where it is not reload4j: brokers do not bring one themselves."""
-RELOAD4J = ("slf4j-reload4j", "1.7.36")
+LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.25")
+XML_BIND = ("javax.xml.bind", "jaxb-api", "2.3.1")
+BESIDE = {"0.11.0.1": (LOG4J, XML_BIND), "1.0.0": (LOG4J,)}
+"""What a release needs and does not bring, where that is not reload4j only.
+
+That is a binding of SLF4J to Log4j 1, and, before 1.0, classes that Java had up to 10.
+"""
+RELOAD4J = ("org.slf4j", "slf4j-reload4j", "1.7.36")
 
 POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>lab</groupId><artifactId>jars</artifactId><version>1</version><dependencies>
-<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_{scala}</artifactId><version>{release}</version></dependency>
-<dependency><groupId>org.slf4j</groupId><artifactId>{binding}</artifactId><version>{binding_version}</version></dependency>
+{dependencies}
 </dependencies></project>
 """
+DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 
 
 @frozen
@@ -67,9 +73,10 @@ def locked_jars() -> dict[str, tuple[Jar, ...]]:
 
 def resolve(release: str, folder: Path) -> tuple[Jar, ...]:
     """Resolve a release's runtime class path with Maven, into a folder with the layout of a repository."""
-    binding, binding_version = LOGGING.get(release, RELOAD4J)
-    pom, scala = folder / "pom.xml", SCALA.get(release, "2.13")
-    pom.write_text(POM.format(scala=scala, release=release, binding=binding, binding_version=binding_version))
+    kafka = ("org.apache.kafka", f"kafka_{SCALA.get(release, '2.13')}", release)
+    dependencies = "\n".join(DEPENDENCY.format(*one) for one in (kafka, *BESIDE.get(release, (RELOAD4J,))))
+    pom = folder / "pom.xml"
+    pom.write_text(POM.format(dependencies=dependencies))
     subprocess.run(
         [
             "mvn",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
@@ -219,6 +220,73 @@ def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome
     return RoundOutcome(outcome, is_stuck, details)
 
 
+def _created_by_znodes(lab: Lab, topic: str, replicas: list[int]) -> None:
+    """Create a topic, as old brokers do not know the lab's request; a segment has room for one marker."""
+    configuration = {"version": 1, "config": {"segment.bytes": "100"}}
+    partitions = {"version": 1, "partitions": {"0": replicas}}
+    lab.zk.do(
+        create(f"/config/topics/{topic}", json.dumps(configuration).encode()),
+        create(f"/brokers/topics/{topic}", json.dumps(partitions).encode()),
+    )
+    if not lab.wait_for_leaders(topic):
+        raise KwalkError(f"{topic} has no leader.")
+
+
+def _ended_transaction(producer: TransactionalProducer, topic: str, before: Callable[[], None] = lambda: None) -> None:
+    """Add the topic to a transaction, and commit that."""
+    if not wait_until(lambda: producer.add(topic) == OK, 20, every=0.2):
+        raise KwalkError("AddPartitionsToTxn was not answered with NONE within 20 s.")
+    before()
+    must(producer.end(), "EndTxn")
+
+
+def _marker_at_a_failed_disk(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Commit a transaction as the disk of its partition fails, which another broker leads then; begin the next one."""
+    coordinator, other = _coordinator(lab, 1)
+    _created_by_znodes(lab, this.topic, [other, coordinator])
+    producer = TransactionalProducer(lab.brokers[coordinator].port, f"p{this.number}")
+    if not wait_until(lambda: producer.begin(600_000) == OK, 20, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
+    _ended_transaction(producer, this.topic)
+    log = lab.brokers[other].directory(f"{this.topic}-0")
+    assert log is not None
+    _ended_transaction(producer, this.topic, lambda: lab.take_disk(other, log.parent))
+    moves = wait_until(lambda: lab.states(this.topic)[0]["leader"] == coordinator, 20)
+    goes_on = wait_until(lambda: producer.add(this.topic) == OK, 20, every=0.5)
+    last = producer.add(this.topic)
+    details: dict[str, Any] = {
+        "another broker leads": moves,
+        "unknown errors": len(this.lines("server", "Uncaught error in request completion", broker=coordinator)),
+        "tried again": len(this.lines("server", "has failed with error .*KafkaStorageException", broker=coordinator)),
+    }
+    details["after a restart"] = goes_on or _restart_helps(lab, coordinator, producer.identity)
+    outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {last}"
+    return RoundOutcome(outcome, not goes_on and details["unknown errors"] > 0, details)
+
+
+def _goes_on_after_a_timeout(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Let the coordinator abort a transaction after its timeout; then its producer goes on with another topic."""
+    first, second = f"{this.topic}-first", f"{this.topic}-second"
+    begun(lab, "first")
+    for topic in (first, second):
+        _created_by_znodes(lab, topic, [1])
+    producer = TransactionalProducer(lab.brokers[1].port, f"p{this.number}")
+    if not wait_until(lambda: producer.begin(1000) == OK, 20, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
+    if not wait_until(lambda: producer.add(first) == OK, 20, every=0.2):
+        raise KwalkError("AddPartitionsToTxn was not answered with NONE within 20 s.")
+    aborted = f"Completed rollback .*{producer.identity} due to timeout"
+    if not wait_until(lambda: this.lines("server", aborted), 90):
+        raise KwalkError("The transaction was not aborted within 90 s.")
+    time.sleep(1)
+    added = producer.add(second)
+    ended = producer.end() if added == OK else ""
+    lab.note(f"after the abort, AddPartitionsToTxn is answered with {added}, EndTxn with {ended or 'nothing'}")
+    commits = ended == OK
+    outcome = "the rest is committed" if commits else f"the producer is answered {ended or added}"
+    return RoundOutcome(outcome, commits, {"AddPartitionsToTxn": added, "EndTxn": ended})
+
+
 def _load_as_a_session_expires(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have a broker coordinate while it connects to ZooKeeper again; its session then expires."""
     leader, _ = _coordinator(lab, 2)
@@ -369,6 +437,30 @@ EXPERIMENTS = (
         predicted=lambda release: release in ("2.8.2", "3.7.2"),
     ),
     Experiment(
+        name="marker-at-a-failed-disk",
+        about="The disk of a partition fails as a transaction with it is committed; another broker leads it then.",
+        expected="From 1.0 to 2.4 the transaction is not completed, and its producer begins no other; later it is.",
+        story="transactional-ids.md",
+        run=_marker_at_a_failed_disk,
+        options=LabOptions(brokers=2, directories=2, settings=ONCE, old_brokers=True),
+        releases=("1.0.0", "2.5.0", "2.8.2"),
+        predicted=lambda release: release == "1.0.0",
+    ),
+    Experiment(
+        name="producer-after-a-timeout",
+        about="A transaction is aborted after its timeout; its producer adds another partition, and commits.",
+        expected="In 0.11.0.0 and 0.11.0.1 the rest is committed; later the producer is fenced.",
+        story="transactional-ids.md",
+        run=_goes_on_after_a_timeout,
+        options=LabOptions(
+            brokers=1,
+            settings=ONCE | {"transaction.abort.timed.out.transaction.cleanup.interval.ms": 1000},
+            old_brokers=True,
+        ),
+        releases=("0.11.0.1", "1.0.0", "2.8.2"),
+        predicted=lambda release: release == "0.11.0.1",
+    ),
+    Experiment(
         name="id-that-cannot-expire",
         about="A transactional id is to expire while `__transaction_state` lacks a replica.",
         expected="Up to 2.0.0 it cannot be used afterwards: CONCURRENT_TRANSACTIONS; later it can.",
@@ -395,8 +487,8 @@ EXPERIMENTS = (
         story="transactional-ids.md",
         run=_many_ids_expire,
         options=LabOptions(brokers=1, settings=SMALL_BATCHES),
-        releases=("2.5.0", "2.8.0", "2.8.2"),
-        predicted=lambda release: release != "2.8.2",
+        releases=("2.8.0", "2.8.2"),
+        predicted=lambda release: release == "2.8.0",
     ),
     Experiment(
         name="fences-that-fail",
