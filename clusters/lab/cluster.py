@@ -39,7 +39,10 @@ from kwalk.search.base.progress import Report, silent
 
 OLDEST_JAVA = 11
 CLIENT_ONLY = ("0.11.0.1", "1.0.0")
-"""Releases that are in the lab as old clients, and as brokers of few experiments: their brokers do not know its requests, such as those that produce."""
+"""Releases that are in the lab as old clients, and as brokers of few experiments.
+
+Their brokers do not know the lab's requests, such as those that produce.
+"""
 MOST_BROKERS = 5
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SETTINGS: Mapping[str, Any] = {
