@@ -44,6 +44,8 @@ CLIENT_ONLY = ("0.11.0.1", "1.0.0")
 Their brokers do not know the lab's requests, such as those that produce.
 """
 MOST_BROKERS = 5
+JDWP = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"
+"""The option for a broker that a debugger can attach to; it prints its port."""
 JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SETTINGS: Mapping[str, Any] = {
     "zookeeper.session.timeout.ms": 18000,
@@ -105,6 +107,7 @@ class LabOptions:
         directories: How many log directories each broker has.
         detailed: The loggers of brokers that also log what is of use for debugging.
         old_brokers: Whether brokers may be of a release that does not know the requests of the lab.
+        debugged: Whether a debugger can attach to brokers.
     """
 
     release: str = "3.9.0"
@@ -117,6 +120,7 @@ class LabOptions:
     directories: int = 1
     detailed: tuple[str, ...] = ()
     old_brokers: bool = False
+    debugged: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.brokers <= MOST_BROKERS:
@@ -385,7 +389,7 @@ class Lab:
         log4j = broker.folder / "log4j.properties"
         write_properties(log4j, _broker_logging(broker, self.options.detailed))
         size = broker.log("server").stat().st_size if broker.log("server").exists() else 0
-        main = ("kafka.Kafka", str(properties))
+        main = (*([JDWP] if self.options.debugged else ()), "kafka.Kafka", str(properties))
         if broker.process is not None:
             self.processes.forget(broker.process)
         broker.process = self.run_java(f"broker-{broker.id}", broker.release, main, heap=self.options.heap, log4j=log4j)

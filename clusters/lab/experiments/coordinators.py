@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.debugger import Debugger
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.groups import OK, TRANSACTIONS, begun, coordinator_of, created, must
 from kwalk.clusters.lab.experiments.reassignments import LIST
@@ -171,19 +172,21 @@ def _fences_that_fail(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"the epoch rises by {again.epoch - producer.epoch}", is_used_up, details)
 
 
-def _move_transactions(lab: Lab, broker: int) -> None:
-    """Reassign the partition of `__transaction_state` to a broker, and wait until that leads."""
-    wanted = {"version": 1, "partitions": [{"topic": STATES, "partition": 0, "replicas": [broker]}]}
+def _move_transactions(lab: Lab, broker: int, partition: int = 0) -> None:
+    """Reassign a partition of `__transaction_state` to a broker, and wait until that leads."""
+    wanted = {"version": 1, "partitions": [{"topic": STATES, "partition": partition, "replicas": [broker]}]}
     lab.zk.do(create(LIST, json.dumps(wanted).encode()))
 
     def is_moved() -> bool:
-        topic, state = lab.topic(STATES), lab.states(STATES).get(0, {})
-        is_there = topic is not None and topic["partitions"]["0"] == [broker] and state.get("leader") == broker
+        topic, state = lab.topic(STATES), lab.states(STATES).get(partition, {})
+        is_there = (
+            topic is not None and topic["partitions"][str(partition)] == [broker] and state.get("leader") == broker
+        )
         return is_there and lab.json(LIST) is None
 
     if not wait_until(is_moved, 30):
-        raise KwalkError(f"{STATES}-0 has not moved to broker {broker} within 30 s.")
-    lab.note(f"broker {broker} coordinates transactions")
+        raise KwalkError(f"{STATES}-{partition} has not moved to broker {broker} within 30 s.")
+    lab.note(f"broker {broker} coordinates transactions of partition {partition}")
 
 
 def _marker_of_an_earlier_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -262,6 +265,38 @@ def _marker_at_a_failed_disk(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     details["after a restart"] = goes_on or _restart_helps(lab, coordinator, producer.identity)
     outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {last}"
     return RoundOutcome(outcome, not goes_on and details["unknown errors"] > 0, details)
+
+
+def _completion_beside_a_load(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Hold the thread that completes a transaction until another one that loads a partition has the lock."""
+    coordinator, other = _coordinator(lab, 1)
+    _created_by_znodes(lab, this.topic, [coordinator])
+    names = [f"p{this.number}-{number}" for number in range(20)]
+    producers = [TransactionalProducer(lab.brokers[coordinator].port, name) for name in names]
+    ready: list[TransactionalProducer] = []
+
+    def one_begins() -> bool:
+        ready.extend(producer for producer in producers if not ready and producer.begin(600_000) == OK)
+        return bool(ready)
+
+    if not wait_until(one_begins, 20, every=0.5):
+        raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
+    producer = ready[0]
+    with Debugger(lab, coordinator) as debugger:
+        debugger.hold(f"{PACKAGE}.TransactionMetadata.removePartition")
+        debugger.hold(f"{PACKAGE}.TransactionStateManager.addLoadedTransactionsToCache")
+        _ended_transaction(producer, this.topic)
+        debugger.await_thread("TxnMarkerSenderThread")
+        moved = next(number for number, one in lab.states(STATES).items() if one["leader"] == other)
+        _move_transactions(lab, coordinator, moved)
+        debugger.await_thread("transaction-log-manager")
+        debugger.let_go("TxnMarkerSenderThread")
+        time.sleep(2)
+    goes_on = wait_until(lambda: producer.add(this.topic) == OK, 20, every=0.5)
+    last = producer.add(this.topic)
+    details: dict[str, Any] = {"after a restart": goes_on or _restart_helps(lab, coordinator, producer.identity)}
+    outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {last}"
+    return RoundOutcome(outcome, not goes_on and last == "CONCURRENT_TRANSACTIONS", details)
 
 
 def _goes_on_after_a_timeout(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -390,6 +425,7 @@ def _controller_is_late(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 ATTEMPTS, MANY = 10, 60
+PACKAGE = "kafka.coordinator.transaction"
 CONSECUTIVE, CONSECUTIVE_SECONDS, IDLE_GROUPS = 200, 60, 500
 EXPERIMENTS = (
     Experiment(
@@ -459,6 +495,17 @@ EXPERIMENTS = (
         ),
         releases=("0.11.0.1", "1.0.0", "2.8.2"),
         predicted=lambda release: release == "0.11.0.1",
+    ),
+    Experiment(
+        name="completion-beside-a-load",
+        about="A transaction is completed while its coordinator loads another partition; a debugger holds the threads.",
+        expected="Up to 2.5 the transaction is not completed, and its producer begins no other; later it is.",
+        story="transactional-ids.md",
+        run=_completion_beside_a_load,
+        options=LabOptions(brokers=2, settings=ONCE | {"transaction.state.log.num.partitions": 2}, debugged=True),
+        is_ordered=True,
+        releases=("2.5.0", "2.8.2"),
+        predicted=lambda release: release == "2.5.0",
     ),
     Experiment(
         name="id-that-cannot-expire",
