@@ -16,6 +16,8 @@ from kwalk.model.language import Scenario
 
 VARIANTS = {release: flags for release, flags in versions.VARIANTS.items() if not release.startswith("0.10")}
 """Those that have transactions (KIP-98, 0.11)."""
+ENDED_BY_SESSIONS = {release: flags for release, flags in VARIANTS.items() if not release.startswith(("0.11", "1.0"))}
+"""Those whose requests to ZooKeeper fail as the session expires: ZkClient, up to 1.0, sends them again."""
 
 TRANSACTIONAL_ID = Scenario(
     name="transactional-id",
@@ -97,6 +99,7 @@ TRANSACTIONS_LOADED_AMID_A_SESSION = TRANSACTIONS_OF_A_MOVED_COORDINATOR.varied(
         for prop in TRANSACTIONS_OF_A_MOVED_COORDINATOR.properties
         if prop is not coordinators.coordinator_moves_apart
     ),
+    variants=ENDED_BY_SESSIONS,
     source="TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
 )
 FENCES_THAT_FAIL = Scenario(

@@ -455,11 +455,13 @@ EXPERIMENTS = (
     Experiment(
         name="load-as-a-session-expires",
         about="A broker coordinates transactions as it connects to ZooKeeper again, and its session expires.",
-        expected="Its load fails, and it answers COORDINATOR_LOAD_IN_PROGRESS until it is restarted.",
+        expected="Since 1.1 its load fails, and it answers COORDINATOR_LOAD_IN_PROGRESS until it is restarted.",
         story="transactional-ids.md",
         run=_load_as_a_session_expires,
-        options=LabOptions(proxied=True, settings=TWICE | {"transaction.state.log.min.isr": 1}),
+        options=LabOptions(proxied=True, settings=TWICE | {"transaction.state.log.min.isr": 1}, old_brokers=True),
         is_ordered=True,
+        releases=("1.0.0", "2.8.2", "3.9.0"),
+        predicted=lambda release: release != "1.0.0",
     ),
     Experiment(
         name="marker-of-an-earlier-epoch",

@@ -299,7 +299,7 @@ def prepare_end(moved: MovedTransactions) -> None:
     source="TransactionStateManager.removeTransactionsForTxnTopicPartition",
 )
 def move_transactions_away(moved: MovedTransactions, expires: bool) -> None:
-    """Until KAFKA-9307 a broker that followed asked for the number of partitions, before it forgot what it knew."""
+    """From 1.1 to KAFKA-9307 a broker that followed asked for their number, and did not forget if that failed."""
     require(not moved.is_away and not moved.is_loading)
     require(not expires or not LOADS_REPLACE_WHAT_IS_LEFT)
     moved.is_away, moved.is_left = True, expires
@@ -327,7 +327,7 @@ def move_transactions_back(moved: MovedTransactions) -> None:
     source="TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
 )
 def load_amid_a_session(moved: MovedTransactions) -> None:
-    """The load fails for good. Up to 2.4.0 producers are answered NOT_COORDINATOR, later as while it loads."""
+    """Since 1.1 the load fails for good. Up to 2.4.0 producers are answered NOT_COORDINATOR, later as during it."""
     require(moved.is_away and not LOADS_ASK_NO_ZOOKEEPER)
     moved.is_away, moved.is_left, moved.is_loading = False, False, True
 

@@ -1020,17 +1020,18 @@ TOMBSTONES_FILL_BATCHES = version_flag(
 LOADS_REPLACE_WHAT_IS_LEFT = version_flag(
     "loads_replace_what_is_left",
     "KAFKA-9307 (2.4.1): a coordinator loads transactions although it has some of an earlier leader epoch, and asks "
-    "ZooKeeper nothing as it forgets them; before, it kept them where its session expired then, and loaded them again "
-    "without an end",
-    {"2.4.1": True},
+    "ZooKeeper nothing as it forgets them; since 1.1.0, whose client does not ask again in another session, and until "
+    "then, it kept them where its session expired then, and loaded them again without an end",
+    {"1.1.0": False, "2.4.1": True},
+    before=True,
     closes="a coordinator that gets its partition back loads it",
     source="KAFKA-9307 (2.4.1, 2.5.0): TransactionStateManager.addLoadedTransactionsToCache",
     trials=(Trial("transactions-of-a-moved-coordinator", ("coordinator_ends_to_load",), variant="2.3.1"),),
 )
 LOADS_ASK_NO_ZOOKEEPER = candidate(
     "loads_ask_no_zookeeper",
-    "a coordinator loads a partition of __transaction_state without a request to ZooKeeper; in all releases it asks "
-    "for the number of partitions, and does not load where its session expires then",
+    "a coordinator loads a partition of __transaction_state without a request to ZooKeeper; since 1.1.0 it asks for "
+    "the number of partitions, and does not load where its session expires then (before, it asks again)",
     closes="a coordinator that gets its partition back loads it",
     source="no release in ZooKeeper mode; TransactionStateManager.validateTransactionTopicPartitionCountIsStable",
     trials=(Trial("transactions-loaded-amid-a-session", ("coordinator_ends_to_load",), variant="3.9.0"),),
