@@ -62,7 +62,7 @@ def test_a_known_bug_has_a_pinned_trace_of_that_length(row):
 def test_a_report_that_experiments_show_was_seen_on_these_releases(report):
     (cells,) = [cells for part in SECTIONS for cells in rows(f"Found: {part}") if cells[0] == report]
     shown = [row["release"] for row in SEEN_RESULTS if row["report"] == report and row["seen"]]
-    assert re.findall(r"\d+\.\d+\.\d+", cells[2].partition("seen on ")[2]) == shown
+    assert re.findall(r"\d+(?:\.\d+){2,3}", cells[2].partition("seen on ")[2]) == shown
 
 
 def test_no_report_is_both_found_and_not_modelled_and_none_is_listed_twice():
