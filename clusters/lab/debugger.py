@@ -58,14 +58,19 @@ class Debugger:
         self._do(f"stop thread in {method}")
         self._found(f"Set breakpoint {re.escape(method)}")
 
-    def await_thread(self, name: str) -> None:
-        """Wait until a thread is held whose name begins so."""
-        self._found(f'Breakpoint hit: "thread={re.escape(name)}')
+    def held(self, method: str, threads: int = 1) -> list[str]:
+        """Wait until so many threads have been held at a method, and return their names."""
+        hit = rf'Breakpoint hit: "thread=([^"]*)", {re.escape(method)}\('
+        names: dict[str, None] = {}
+        while len(names) < threads:
+            others = "".join(f'(?!{re.escape(name)}")' for name in names)
+            names[self._found(hit.replace("([", f"{others}([", 1))[1]] = None
+        return list(names)
 
     def let_go(self, name: str) -> None:
-        """Let threads go on that are held, and whose names begin so."""
+        """Let a thread go on that is held."""
         self._do("threads")
-        thread = self._found(rf"\)(\w+) +{re.escape(name)}.*at breakpoint")
+        thread = self._found(rf"\)(\w+) +{re.escape(name)} .*at breakpoint")
         self._do(f"resume {thread[1]}")
 
     def _do(self, command: str) -> None:

@@ -16,7 +16,8 @@ for line in sys.stdin:
     print("told", line.strip())
     if word == "stop":
         print("> Set breakpoint", rest[-1])
-        print('Breakpoint hit: "thread=Sender-1", ' + rest[-1] + "(), line=1 bci=0")
+        for thread in ("Sender-1", "Sender-2"):
+            print('Breakpoint hit: "thread=' + thread + '", ' + rest[-1] + "(), line=1 bci=0")
     if word == "threads":
         print("  (some.Class)17       Sender-1       running (at breakpoint)")
         print("  (some.Class)18       Sender-2       running")
@@ -39,8 +40,8 @@ def test_threads_are_held_at_a_method_and_the_one_that_is_held_goes_on(tmp_path)
     listens = "Listening for transport dt_socket at address: {}\n"
     with Debugger(lab_with(tmp_path, listens.format(5001) + listens.format(5002)), 1) as debugger:
         debugger.hold("some.Class.method")
-        debugger.await_thread("Sender")
-        debugger.let_go("Sender")
+        assert sorted(debugger.held("some.Class.method", 2)) == ["Sender-1", "Sender-2"]
+        debugger.let_go("Sender-1")
     written = (tmp_path / "jdb.out").read_text()
     assert "port=5002" in written and "port=5001" not in written
     told = [line.removeprefix("told ") for line in written.splitlines() if line.startswith("told ")]
@@ -59,4 +60,4 @@ def test_what_a_debugger_does_not_write_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("kwalk.clusters.lab.debugger.PATIENCE", 0.2)
     lab = lab_with(tmp_path, "Listening for transport dt_socket at address: 5001\n")
     with Debugger(lab, 1) as debugger, pytest.raises(KwalkError, match="did not write 'Breakpoint hit"):
-        debugger.await_thread("Sender")
+        debugger.held("some.Class.method")

@@ -283,20 +283,45 @@ def _completion_beside_a_load(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         raise KwalkError("InitProducerId was not answered with NONE within 20 s.")
     producer = ready[0]
     with Debugger(lab, coordinator) as debugger:
-        debugger.hold(f"{PACKAGE}.TransactionMetadata.removePartition")
-        debugger.hold(f"{PACKAGE}.TransactionStateManager.addLoadedTransactionsToCache")
+        completes = f"{PACKAGE}.TransactionMetadata.removePartition"
+        loads = f"{PACKAGE}.TransactionStateManager.addLoadedTransactionsToCache"
+        debugger.hold(completes)
+        debugger.hold(loads)
         _ended_transaction(producer, this.topic)
-        debugger.await_thread("TxnMarkerSenderThread")
+        (sender,) = debugger.held(completes)
         moved = next(number for number, one in lab.states(STATES).items() if one["leader"] == other)
         _move_transactions(lab, coordinator, moved)
-        debugger.await_thread("transaction-log-manager")
-        debugger.let_go("TxnMarkerSenderThread")
+        debugger.held(loads)
+        debugger.let_go(sender)
         time.sleep(2)
     goes_on = wait_until(lambda: producer.add(this.topic) == OK, 20, every=0.5)
     last = producer.add(this.topic)
     details: dict[str, Any] = {"after a restart": goes_on or _restart_helps(lab, coordinator, producer.identity)}
     outcome = "the next transaction begins" if goes_on else f"the next transaction is answered with {last}"
     return RoundOutcome(outcome, not goes_on and last == "CONCURRENT_TRANSACTIONS", details)
+
+
+def _queue_made_twice(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """End two transactions at a time: both threads make the queue of the broker's markers, before either uses it."""
+    producers = [begun(lab, f"p{this.number}-{number}") for number in range(2)]
+    _created_by_znodes(lab, this.topic, [1])
+    makes, uses = (f"{PACKAGE}.TxnMarkerQueue.{method}" for method in ("<init>", "addMarkers"))
+    with Debugger(lab, 1) as debugger:
+        debugger.hold(makes)
+        for producer in producers:
+            _ended_transaction(producer, this.topic)
+        first, second = debugger.held(makes, 2)
+        debugger.hold(uses)
+        debugger.let_go(first)
+        debugger.held(uses)
+        debugger.let_go(second)
+        debugger.held(uses, 2)
+    time.sleep(2)
+    stuck = [one for one in producers if not wait_until(lambda each=one: each.add(this.topic) == OK, 10)]  # type: ignore[misc]
+    details: dict[str, Any] = {"answers": [producer.add(this.topic) for producer in producers]}
+    details["after a restart"] = not stuck or _restart_helps(lab, 1, stuck[0].identity)
+    outcome = f"{len(stuck)} of 2 producers can begin no other transaction"
+    return RoundOutcome(outcome, bool(stuck) and "CONCURRENT_TRANSACTIONS" in details["answers"], details)
 
 
 def _goes_on_after_a_timeout(lab: Lab, this: ExperimentRound) -> RoundOutcome:
@@ -508,6 +533,17 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.5.0", "2.8.2"),
         predicted=lambda release: release == "2.5.0",
+    ),
+    Experiment(
+        name="queue-made-twice",
+        about="Two transactions end at a time, and both threads make the queue of markers; a debugger holds them.",
+        expected="In 0.11.0.0 and 0.11.0.1 one is not completed, and its producer begins no other; later both are.",
+        story="transactional-ids.md",
+        run=_queue_made_twice,
+        options=LabOptions(brokers=1, settings=ONCE, old_brokers=True, debugged=True),
+        is_ordered=True,
+        releases=("0.11.0.1", "1.0.0"),
+        predicted=lambda release: release == "0.11.0.1",
     ),
     Experiment(
         name="id-that-cannot-expire",
