@@ -40,7 +40,8 @@ def prepared_transaction_is_completed(identity: TransactionalId) -> bool:
 
 @always(
     symptom="transactional ids that are not used any more fill the memory of a broker and `__transaction_state`",
-    log="Uncaught exception in scheduled task 'transactionalId-expiration'",
+    log="server.log: Uncaught exception in scheduled task 'transactionalId-expiration'; or Failed to remove expired "
+    "transactionalId: … from cache. Tombstone append error code: MESSAGE_TOO_LARGE",
 )
 def other_ids_expire(identity: TransactionalId) -> bool:
     """No id keeps others from expiring."""
