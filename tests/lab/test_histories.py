@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -175,6 +176,7 @@ def test_a_broker_has_another_id_with_the_same_disks(broker):
 
 def test_a_disk_that_is_repaired_has_what_it_had(broker):
     lab = SimpleNamespace(brokers={3: broker}, note=lambda text: None, marks=dict, lines=lambda *a, **o: ["Stopping"])
+    lab.take_disk = partial(Lab.take_disk, lab)
     assert Lab.fail_disk(lab, 3, broker.roots[1])
     assert broker.roots[1].is_file()
     Lab.repair_disks(lab, 3)
