@@ -94,6 +94,12 @@ class Precautions(Facts):
         state = self.capture.topics[one.fields["topic"]].states.get(int(one.fields["partition"]))
         return not stopped or state is None or not {*stopped}.isdisjoint(state.isr)
 
+    def _parts_topics(self, one: Observation, topics: Collection[str | None]) -> bool:
+        """Whether no more than one of the topics of one id keeps it, if some topics get the id that their logs have."""
+        names = {*one.fields["topics"].split()}
+        (identity,) = {self.capture.topics[name].topic_id for name in names}
+        return len(names - {*topics} | names & self.capture.topics_by_log_id.get(identity or "", set())) < 2
+
     def _is_in_danger(
         self, one: Observation, hazard: Hazard, kind: FindingKind, acts: int, own: Collection[str | None]
     ) -> bool:
@@ -102,8 +108,8 @@ class Precautions(Facts):
             return False
         if kind in OF_IDS and one.kind in (kinds.ID_MISSING, *OF_IDS) and one.fields.get("topic") in own:
             return False  # the same way out sees to it
-        if kind in OF_IDS and one.kind is kinds.SHARED_ID and len({*one.fields["topics"].split()} - {*own}) < 2:
-            return False  # all but one of the topics get another id
+        if kind in OF_IDS and one.kind is kinds.SHARED_ID and self._parts_topics(one, own):
+            return False  # the same way out sees to it
         if one.kind in OF_STATES and one.subject in self.elsewhere:
             return False  # that state is written with the replicas, as another hazard says
         if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
