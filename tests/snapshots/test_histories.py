@@ -150,6 +150,15 @@ def test_brokers_are_asked_after_zookeeper_and_may_be_ahead() -> None:
     assert any(fact.startswith(shown) for fact in report.series.facts)
 
 
+def test_what_a_broker_had_in_memory_before_is_no_later_epoch_than_that_of_a_new_topic() -> None:
+    """It is of the topic before, as of one that is created again: the snapshot is not one amid an election."""
+    before, after = history("states-removed-and-written-again")[1], history("states-removed-and-written-again")[4]
+    topic = after["topics"]["h0-a"]
+    topic.update(czxid=topic["czxid"] + 50, mzxid=topic["mzxid"] + 50)
+    found = read_series([json.dumps(document).encode() for document in (before, after)])
+    assert not [fact for one in found for fact in one.facts if "ZooKeeper at" in fact]
+
+
 @pytest.mark.parametrize("kept", [(), ("h1-a-1", "h1-a-2")], ids=["all", "one"])
 def test_a_broker_that_is_down_loses_its_logs(kept: tuple[str, ...]) -> None:
     """All of them in one step: an empty disk, or its directories are removed."""

@@ -351,7 +351,13 @@ def _broker_needs(before: CapturePoint, after: CapturePoint, numbering: Numberin
         if was != will:
             events = STARTS if will else ENDS
             yield Need((where(f"zookeeper.broker_ids{{{number}}}", int(will)),), frozenset((e, number) for e in events))
-    gone = _lost_logs(before, after, numbering) if numbering.scope.removes_logs else {}
+    topic, known = after.topic(numbering), numbering.scope.removes_logs
+    replicas = topic.partitions if topic is not None and known else {}  # other logs may go on a controller's request
+    gone = {
+        (number, p): how
+        for (number, p), how in _lost_logs(before, after, numbering).items()
+        if numbering.brokers[number] in replicas.get(p, ())
+    }
     for (number, how), lost in groupby(gone, lambda place: (place[0], gone[place])):
         clauses = [where(f"brokers[{number}].replicas[0][{p}].on_disk", 0) for _, p in lost]
         for each in [clauses] if how == DISK_REPLACEMENT else [[one] for one in clauses]:

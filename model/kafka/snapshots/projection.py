@@ -138,13 +138,19 @@ def unsettled_of(capture: Capture, topic_name: str) -> Unsettled:
         if state.leader is not None and capture.directory(broker, topic_name, partition) is None
     )
     ahead = frozenset(
-        (broker, partition, replica.leader_epoch)
-        for broker in live
-        for (name, partition), replica in capture.brokers[broker].replicas.items()
-        if name == topic_name and replica is not None and partition in topic.states
-        if replica.leader_epoch > topic.states[partition].leader_epoch
+        (broker, partition, epoch)
+        for broker, partition, epoch in epochs_in_memory(capture, topic_name)
+        if broker in live and partition in topic.states and epoch > topic.states[partition].leader_epoch
     )
     return Unsettled(not topic.states, waits, gone - waits, lacking, ahead)
+
+
+def epochs_in_memory(capture: Capture, topic_name: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the brokers that have a topic's replica in memory, with its partition and leader epoch there."""
+    for number, broker in capture.brokers.items():
+        for (name, partition), replica in broker.replicas.items():
+            if name == topic_name and replica is not None:
+                yield number, partition, replica.leader_epoch
 
 
 def written_later(state: CapturedPartitionState) -> int:

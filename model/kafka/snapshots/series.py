@@ -76,7 +76,7 @@ from kwalk.model.kafka.snapshots.limits import (
 from kwalk.model.kafka.snapshots.log_lines import EXPIRED
 from kwalk.model.kafka.snapshots.logs import Logs, ReadLogs, moments_of, read_logs, steps_of
 from kwalk.model.kafka.snapshots.noticed import noticed
-from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, facts_of, unsettled_of
+from kwalk.model.kafka.snapshots.projection import Numbering, Unsettled, epochs_in_memory, facts_of, unsettled_of
 from kwalk.model.kafka.snapshots.scope import (
     Scope,
     is_another,
@@ -940,8 +940,9 @@ def _open(series: Captures, place: int) -> Unsettled:
         was = before.topics.get(series.topic)
         if was is not None and now is not None and not is_another(was, now):
             kept = {(b, p) for b, p in found.without_log if before.directory(b, series.topic, p) is not None}
-            ahead = found.ahead - unsettled_of(before, series.topic).ahead
-            found = evolve(found, without_log=found.without_log - kept, ahead=ahead)
+            found = evolve(found, without_log=found.without_log - kept)
+    earlier = {each for one in series.captures[:place] for each in epochs_in_memory(one, series.topic)}
+    found = evolve(found, ahead=found.ahead - earlier)  # what a broker had before is not newer than ZooKeeper
     return found.before(later[0]) if later else evolve(found, outdated=frozenset())
 
 
