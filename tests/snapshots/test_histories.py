@@ -137,6 +137,18 @@ def test_a_log_has_the_leader_epoch_of_a_state_that_was_removed() -> None:
     assert any(key.startswith("remove_partition_states_by_hand") for key in report.trace.actions)
 
 
+def test_states_are_removed_before_any_snapshot_shows_them() -> None:
+    """Logs with the topic's id tell that a controller has written the states: it creates none without them."""
+    before, after = history("created-and-states-removed")
+    (report,) = reports_of([before, after])
+    assert report.fit is Fit.EXPLAINED
+    assert any(key.startswith("remove_partition_states_by_hand") for key in report.trace.actions)
+    for broker in after["brokers"].values():
+        broker["dirs"], broker["replicas"] = {}, {}
+    (report,) = reports_of([before, after])
+    assert not any(key.startswith("remove_partition_states_by_hand") for key in report.trace.actions)
+
+
 def test_brokers_are_asked_after_zookeeper_and_may_be_ahead() -> None:
     """The snapshot has ZooKeeper before an election, and the brokers' memory after it."""
     before, after = history("states-removed-and-written-again")[:2]

@@ -127,6 +127,8 @@ def _partition(before: CapturePoint, after: CapturePoint, numbering: Numbering, 
     was = earlier_topic.states.get(partition) if (earlier_topic := before.topic(numbering)) else None
     if was is not None and (state is None or state.leader_epoch < was.leader_epoch):
         return  # an operator has removed it
+    if state is None and after.open.states_removed:
+        return  # so it may be, though no capture has shown it
     if state is None:
         yield _within(f"{path}.leader_epoch", range(NONE, NONE + 1))
         return

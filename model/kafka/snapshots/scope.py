@@ -252,12 +252,24 @@ def _lives(captures: Sequence[Capture], name: str) -> tuple[int, ...]:
 
 
 def loses_states(one: Capture, later: Capture, name: str) -> bool:
-    """Whether states of partitions go from one capture to the next, while the topic stays and is not being deleted."""
+    """Whether states of partitions are gone that were there since a capture, while the topic is not being deleted.
+
+    They were there if the capture shows them, or if a broker has got a log with the topic's id since: a controller
+    writes the states before it sends a request that creates logs.
+
+    Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
+    """
     before, after = one.topics.get(name), later.topics.get(name)
-    if before is None or after is None or is_another(before, after) or name in (*one.deleting, *later.deleting):
+    if after is None or name in (*one.deleting, *later.deleting):
         return False
+    states = {} if before is None or is_another(before, after) else before.states
     known = {p: s.leader_epoch for p, s in after.states.items()}
-    return any(p in after.partitions and known.get(p, -1) < state.leader_epoch for p, state in before.states.items())
+    if any(p in after.partitions and known.get(p, -1) < state.leader_epoch for p, state in states.items()):
+        return True
+    earlier, logs = logs_of(one, name), logs_of(later, name)
+    named = {(broker, p) for broker, p, log in earlier if log.topic_id == after.topic_id}
+    own = {(broker, p) for broker, p, log in logs if log.topic_id == after.topic_id is not None} - named
+    return any(p in after.partitions and p not in known for _, p in own)
 
 
 def loses_logs(one: Capture, later: Capture, name: str) -> bool:
