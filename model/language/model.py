@@ -244,6 +244,11 @@ class Model(Displayed):
         return self.vector(self.state(vector))
 
     @cached_property
+    def leaf_numbers(self) -> Mapping[str, int]:
+        """The places of all leaves in a vector, by path."""
+        return {leaf.path: number for number, leaf in enumerate(self.leaves)}
+
+    @cached_property
     def domains(self) -> Mapping[str, int]:
         """Return the sizes of all domains of the state and of parameters, by name."""
         things = [*self.scenario.actions, *self.scenario.properties]

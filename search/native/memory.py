@@ -11,6 +11,7 @@ import mmap
 import os
 import sys
 import weakref
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ def reserve(count: int, dtype: Any = np.uint64, *, dense: bool = True) -> np.nda
     return np.frombuffer(pages, dtype, count=max(1, count))
 
 
+def use_large_pages(array: np.ndarray) -> None:
+    """Let an array of `reserve` have large pages from now on: it is filled without gaps, and no longer small."""
+    if _FAR_WORKS and array.nbytes >= HUGE:
+        _system().madvise(array.ctypes.data, array.nbytes, mmap.MADV_HUGEPAGE)
+
+
 def release(array: np.ndarray, count: int) -> None:
     """Give back the pages behind the first `count` items of an array of `reserve`; their items are zeros then."""
     first = -(-count * array.itemsize // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -73,6 +80,7 @@ def _far_pages(size: int, *, huge: bool) -> Any:
     return pages
 
 
+@cache
 def _system() -> Any:
     """Return the C library with the signatures of its memory functions."""
     system = ctypes.CDLL(None, use_errno=True)

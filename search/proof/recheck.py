@@ -49,7 +49,7 @@ def facts_of(model: Model, certificate: Sequence[CertificateFact]) -> list[Cube]
     Raises:
         UsageError: The model has no such leaf, or the leaf no such numbers.
     """
-    numbers = {leaf.path: n for n, leaf in enumerate(model.leaves)}
+    numbers = model.leaf_numbers
     found = []
     for fact in certificate:
         for path, least, greatest in fact:

@@ -6,11 +6,11 @@ freed and filled again from the store when it grows, so that an old and a new on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kwalk.search.native.memory import reserve
+from kwalk.search.native.memory import reserve, use_large_pages
 from kwalk.search.visited.hash_table import REFILL_WORDS, REGIONS, add_keys, clear_table, refill_table
 from kwalk.search.visited.keys import KeySpace
 from kwalk.search.visited.table_lines import LINE_SLOTS, in_whole_lines
@@ -71,7 +71,8 @@ class KeyStore:
         self.last_region = 0
         self.set_budget(budget)
         widest = max(widest, self.stride)
-        self.store = reserve(BEFORE + max(self.most * self.stride, self._most(widest) * widest) + AFTER, np.uint8)
+        room = BEFORE + max(self.most * self.stride, self._most(widest) * widest) + AFTER
+        self.store = reserve(room, np.uint8, dense=False)  # a small one in small pages: the system writes all zeros
         self.filled = np.zeros(REGIONS, np.int64)
         self.table = reserve(0)
         is_small = budget * FIRST_SHARE >= 4 * REGIONS * FIRST_REGION
@@ -129,6 +130,7 @@ class KeyStore:
         if self.space.region_size >= self.last_region or size + 1 >= self.most:
             return False
         region = self.space.region_size
+        use_large_pages(self.store)
         self.space = self._space(int((FIRST_GROWTH if region < FIRST_REGIONS else GROWTH) * region))
         (fill or fill_in_this_thread)(self.space, size)
         return True
@@ -158,11 +160,12 @@ class KeyStore:
         self.stride = stride
         self.set_budget(self.budget, self.each)
 
-    def rows(self, indices: list[int]) -> np.ndarray:
+    def rows(self, indices: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return the keys with these indices, uint64[n, words]."""
-        places = BEFORE + self.stride * np.array(indices, np.int64)[:, None] + np.arange(self.stride)
+        room = (len(self.store) - BEFORE) // self.stride
+        stored = self.store[BEFORE : BEFORE + self.stride * room].reshape(room, self.stride)
         keys = np.zeros((len(indices), 8 * self.words), np.uint8)
-        keys[:, : self.stride] = self.store[places]
+        keys[:, : self.stride] = stored.take(np.asarray(indices, np.int64), axis=0)
         return keys.view(np.uint64)
 
     def stored_bytes(self, size: int) -> np.ndarray:

@@ -177,6 +177,8 @@ def steps_not_taken(searches: Iterable[SegmentSearch]) -> tuple[LoggedStep, ...]
 
 def _positions(layers: Layers) -> np.ndarray:
     """Return how many steps of each log some state has taken, int64[logs]."""
+    if not layers.context.series.logs:
+        return np.zeros(0, np.int64)
     found: np.ndarray = layers.context.positions(layers.packed(np.arange(layers.size))).max(axis=0, initial=0)
     return found
 
@@ -195,7 +197,7 @@ def logged_along(
     Raises:
         InternalError: It matches a waypoint before it has taken what the logs show until then.
     """
-    places, found, leaves = [0] * len(series.logs), [], {leaf.path: index for index, leaf in enumerate(model.leaves)}
+    places, found, leaves = [0] * len(series.logs), [], model.leaf_numbers
 
     def holds(clauses: tuple[Clause, ...], vector: Vector) -> bool:
         return all(any(vector[leaves[path]] in numbers for path, numbers in clause) for clause in clauses)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from attrs import evolve, field, frozen
@@ -47,7 +48,7 @@ WIDEST = 16
 
 def program_of(model: Model, kernel: Kernel, clauses: Iterable[Clause]) -> ClauseProgram:
     """Return the program of a conjunction of clauses; UsageError for an unknown leaf."""
-    leaves = {leaf.path: index for index, leaf in enumerate(model.leaves)}
+    leaves = model.leaf_numbers
     rows: list[tuple[int, int, int, int]] = []
     ends: list[int] = []
     allowed: list[np.ndarray] = []
@@ -130,6 +131,14 @@ class StepFailed(Exception):
         self.layers, self.index = layers, index
 
 
+class SegmentPrograms(NamedTuple):
+    """The programs of a segment."""
+
+    limits: ClauseProgram
+    goal: ClauseProgram
+    logs: LogProgram
+
+
 @frozen(eq=False)
 class SegmentContext:
     """What all segments of a search share."""
@@ -146,6 +155,9 @@ class SegmentContext:
     """Mask of the bits by which keys are compared, uint64[words]: all but those of the series' event counters."""
     logged_instances: np.ndarray = field(init=False, repr=False)
     """The bit rows of all logged steps, log after log, uint64[steps, instance_words]."""
+    _programs: dict[tuple[int, bool], SegmentPrograms] = field(factory=dict, init=False, repr=False)
+    _kinds: dict[tuple[int, EventTiming], np.ndarray] = field(factory=dict, init=False, repr=False)
+    _rows: dict[tuple[int, ...], np.ndarray] = field(factory=dict, init=False, repr=False)
 
     @property
     def kernel(self) -> Kernel:
@@ -193,6 +205,24 @@ class SegmentContext:
         rows = np.array(logged, np.uint64).reshape(-1, self.kernel.instance_words)
         object.__setattr__(self, "logged_instances", rows)
 
+    def programs(self, waypoint: Waypoint, number: int, *, limited: bool) -> SegmentPrograms:
+        """Return the programs of a segment; those of a waypoint that has a number are kept."""
+        found = self._programs.get((number, limited)) if number != NO_WAYPOINT else None
+        if found is None:
+            limits = (*waypoint.limits, *self.series.log_limits) if limited else ()
+            goal = tuple(clause for fact in waypoint.facts for clause in fact.clauses)
+            made = (program_of(self.model, self.kernel, dict.fromkeys(clauses)) for clauses in (limits, goal))
+            found = self._programs[number, limited] = SegmentPrograms(*made, log_program(self, number))
+        return found
+
+    def kinds_of(self, waypoint: Waypoint, number: int, timing: EventTiming) -> np.ndarray:
+        """Return the kinds of a segment; those of a waypoint that has a number are kept, and not to be changed."""
+        if number == NO_WAYPOINT:
+            return self.kinds(waypoint, timing)
+        if (number, timing) not in self._kinds:
+            self._kinds[number, timing] = self.kinds(waypoint, timing)
+        return self._kinds[number, timing]
+
     def kinds(self, waypoint: Waypoint, timing: EventTiming = EventTiming.CALM) -> np.ndarray:
         """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
         found = np.zeros(max(1, len(self.model.instances)), np.uint8)
@@ -223,12 +253,17 @@ class SegmentContext:
 
     def row(self, *kinds: int) -> np.ndarray:
         """Return the bit row of the instances of some kinds, also of those that a segment leaves out."""
-        row = np.zeros(self.kernel.instance_words, np.uint64)
-        nowhere = Waypoint("", ())
-        for index, kind in enumerate(self.kinds(nowhere).tolist()):
-            if kind in kinds:
-                row[index // 64] |= np.uint64(1 << (index % 64))
-        return row
+        if kinds not in self._rows:
+            self._rows[kinds] = self.row_of(self.kinds(Waypoint("", ())), *kinds)
+        return self._rows[kinds]
+
+    def row_of(self, all_kinds: np.ndarray, *kinds: int) -> np.ndarray:
+        """Return the bit row of the instances that have one of some kinds, uint64[instance_words]."""
+        chosen = np.zeros(len(StepKind), np.uint8)
+        chosen[list(kinds)] = 1
+        bits = np.zeros(64 * self.kernel.instance_words, np.uint8)
+        bits[: len(all_kinds)] = chosen[all_kinds[: len(bits)]]
+        return np.packbits(bits, bitorder="little").view(np.uint64)
 
 
 class Aim:
@@ -402,19 +437,18 @@ class Layers:
         kernel = context.kernel
         self.states = KeyStore(context.words, context.memory, widest_step=kernel.instances)
         most = self.states.most
-        self.parents, self.steps = reserve(most, np.int64), reserve(most, np.uint32)
-        self.depths, self.order, self.matches = (reserve(most, np.int64) for _ in range(3))
+        self.steps = reserve(most, np.uint32, dense=False)  # most searches are small, and there are many
+        self.parents, self.depths, self.order, self.matches = (reserve(most, np.int64, dense=False) for _ in range(4))
         self.room = np.zeros((kernel.instances + 1, kernel.words), np.uint64)
         self.successor_instances = np.zeros(kernel.instances + 1, np.uint32)
         self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
         self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.hits_before: Counter[str] = Counter()
-        self.kinds = context.kinds(waypoint, timing)
+        self.kinds = context.kinds_of(waypoint, number, timing)
+        self._rows: tuple[np.ndarray, dict[tuple[int, ...], np.ndarray]] = self.kinds, {}
         self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
         self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
-        self.limits = self._program((*waypoint.limits, *context.series.log_limits) if limited else ())
-        self.goal = self._program(tuple(clause for fact in waypoint.facts for clause in fact.clauses))
-        self.logs = log_program(context, number)
+        self.limits, self.goal, self.logs = context.programs(waypoint, number, limited=limited)
         self.key = np.zeros(context.words, np.uint64)
         self.cursor = np.zeros(len(SegmentCursor), np.int64)
         self.origins: list[int] = []
@@ -424,9 +458,6 @@ class Layers:
         due = self.logs.due.tolist()
         others = [event for event in sequence if event is not None]
         self.aim = None if spare is None else Aim(context, waypoint, starts, spare, due=due, others=others)
-
-    def _program(self, clauses: tuple[Clause, ...]) -> loops.ClauseProgram:
-        return program_of(self.context.model, self.context.kernel, dict.fromkeys(clauses))
 
     def _begin(self, starts: np.ndarray) -> None:
         """Store the starts that are within the limits; `origins` has their indices."""
@@ -457,7 +488,7 @@ class Layers:
 
     def packed(self, indices: np.ndarray) -> np.ndarray:
         """Return the keys of these indices, uint64[n, words]; a packed state is at the beginning of its key."""
-        return self.states.rows(indices.tolist())
+        return self.states.rows(indices)
 
     def advance(self) -> None:
         """Complete the next layer: all states that are reached with one more event."""
@@ -581,9 +612,11 @@ class Layers:
 
     def _row(self, *kinds: int) -> np.ndarray:
         """Return the bit row of the instances that have one of some kinds now, uint64[instance_words]."""
-        bits = np.zeros(64 * self.context.kernel.instance_words, np.uint8)
-        bits[: len(self.kinds)] = np.isin(self.kinds[: len(bits)], kinds)
-        return np.packbits(bits, bitorder="little").view(np.uint64)
+        if self._rows[0] is not self.kinds:
+            self._rows = self.kinds, {}
+        if kinds not in self._rows[1]:
+            self._rows[1][kinds] = self.context.row_of(self.kinds, *kinds)
+        return self._rows[1][kinds]
 
     def at_rest(self) -> np.ndarray:
         """Return for each state whether it is at rest, bool[states]."""
