@@ -28,7 +28,16 @@ from kwalk.reports.handlers.explain import explained, model_of, whole_model
 from kwalk.reports.handlers.target import scenario_with
 from kwalk.reports.pages.explanation import ReportedExplanation, exit_code_of, explanations_object, sentences
 from kwalk.search.analyses.explain import kernels
-from kwalk.search.analyses.explain.explain import ExplainOptions, Fit, events_along, explain, explain_along
+from kwalk.search.analyses.explain.explain import (
+    NEAR_SHARE,
+    ExplainOptions,
+    Fit,
+    TraceReconstruction,
+    events_along,
+    explain,
+    explain_along,
+)
+from kwalk.search.analyses.explain.segment import BudgetSpent
 from kwalk.search.kernel.compile.compiler import kernel_for
 from tests.search.kitchen import KITCHEN, Kitchen, cook, order, seen, series
 from tests.snapshots.logged import LoggedWalk
@@ -478,6 +487,24 @@ def test_plain_python_executes_a_step_once_for_all_searches_of_models_that_mean_
         again = explain(Model(KITCHEN), None, found, options)
     assert 5 < count == len(set(executed)) == len(executed)
     assert (again.fit, again.trace.actions, again.efforts) == (first.fit, first.trace.actions, first.efforts)
+
+
+def test_a_ladder_has_its_share_of_the_time_that_is_left_when_compiled_code_takes_over(monkeypatch) -> None:
+    """A third of the time was spent in plain Python: the ladder ends after half of the rest, not of the whole."""
+    now = iter([0.0])
+    reconstruction = TraceReconstruction(Model(KITCHEN), None, series(seen("one")), ExplainOptions(seconds=90.0))
+    reconstruction.share, ends = 0.5, 90.0 * (1 - NEAR_SHARE)
+    passed = [ends / 3]
+    monkeypatch.setattr(TraceReconstruction, "seconds", property(lambda _: passed[-1]))
+    reconstruction._report(1)
+    reconstruction.context.search_kernel.is_plain = False
+    for share in (1 / 3, 0.65):
+        passed.append(share * ends)
+        reconstruction._report(1)
+    assert reconstruction.share == pytest.approx(1 / 3 + 1 / 2 * 2 / 3)
+    passed.append(0.68 * ends)
+    with pytest.raises(BudgetSpent):
+        reconstruction._report(1)
 
 
 def test_what_no_snapshot_shows_is_assumed_only_if_nothing_else_fits() -> None:

@@ -652,6 +652,7 @@ class TraceReconstruction:
         """The furthest segment of the searches that were stopped and are forgotten."""
         self.origin = Origin("explain", command=options.command)
         self.climbed_in_plain_python = self.ladder_was_cut = False
+        self._was_plain = search_kernel.is_plain
 
     @property
     def seconds(self) -> float:
@@ -662,6 +663,8 @@ class TraceReconstruction:
         self.expanded += expanded
         segment = self.searches[-1].number if self.searches else 0
         self._announce(f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}")
+        if self._was_plain and not self.context.search_kernel.is_plain:
+            self._was_plain, self.share = False, self.share_of_rest(self.share)  # what plain Python took is not counted
         if self._ends is not None and self.seconds >= self._ends * self.share:
             raise BudgetSpent(f"time budget of {self.options.seconds:g} s")
 
