@@ -136,7 +136,7 @@ class SegmentPrograms(NamedTuple):
 
     limits: ClauseProgram
     goal: ClauseProgram
-    logs: LogProgram
+    logged: LogProgram
 
 
 @frozen(eq=False)
@@ -156,7 +156,7 @@ class SegmentContext:
     logged_instances: np.ndarray = field(init=False, repr=False)
     """The bit rows of all logged steps, log after log, uint64[steps, instance_words]."""
     _programs: dict[tuple[int, bool], SegmentPrograms] = field(factory=dict, init=False, repr=False)
-    _kinds: dict[tuple[int, EventTiming], np.ndarray] = field(factory=dict, init=False, repr=False)
+    _kinds: dict[tuple[int, EventTiming], tuple[Waypoint, np.ndarray]] = field(factory=dict, init=False, repr=False)
     _rows: dict[tuple[int, ...], np.ndarray] = field(factory=dict, init=False, repr=False)
 
     @property
@@ -215,16 +215,14 @@ class SegmentContext:
             found = self._programs[number, limited] = SegmentPrograms(*made, log_program(self, number))
         return found
 
-    def kinds_of(self, waypoint: Waypoint, number: int, timing: EventTiming) -> np.ndarray:
-        """Return the kinds of a segment; those of a waypoint that has a number are kept, and not to be changed."""
-        if number == NO_WAYPOINT:
-            return self.kinds(waypoint, timing)
-        if (number, timing) not in self._kinds:
-            self._kinds[number, timing] = self.kinds(waypoint, timing)
-        return self._kinds[number, timing]
-
     def kinds(self, waypoint: Waypoint, timing: EventTiming = EventTiming.CALM) -> np.ndarray:
         """Return the kind of every action instance in the segment of a waypoint, uint8[instances]."""
+        key = id(waypoint), timing
+        if key not in self._kinds:
+            self._kinds[key] = waypoint, self._kinds_of(waypoint, timing)
+        return self._kinds[key][1]
+
+    def _kinds_of(self, waypoint: Waypoint, timing: EventTiming) -> np.ndarray:
         found = np.zeros(max(1, len(self.model.instances)), np.uint8)
         for instance in self.model.instances:
             kind = (
@@ -444,7 +442,7 @@ class Layers:
         self.row, self.hits_of = np.zeros(kernel.instance_words, np.uint64), kernel
         self.hits = np.zeros(2 * len(kernel.bounds) + 2, np.int64)
         self.hits_before: Counter[str] = Counter()
-        self.kinds = context.kinds_of(waypoint, number, timing)
+        self.kinds = context.kinds(waypoint, timing)
         self._rows: tuple[np.ndarray, dict[tuple[int, ...], np.ndarray]] = self.kinds, {}
         self.busy_row = context.row(StepKind.ROUTINE, StepKind.PROMPT)
         self.restless_row = context.row(StepKind.ROUTINE, StepKind.PROMPT, StepKind.IDLE_TIME)
