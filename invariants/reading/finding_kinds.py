@@ -757,7 +757,7 @@ REASSIGNMENT_WAITS = FindingKind(
     "reassignment-waits",
     LATENT,
     "a reassignment waits for a broker that is down, or whose disk has failed",
-    (),
+    ("replica_is_online",),
     now="the partition has the replicas of both assignments",
     later="it lasts until the broker starts with a disk that works; a topic that is deleted meanwhile waits, too",
     way_out="start the broker, or repair its disk and restart it",

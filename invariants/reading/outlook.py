@@ -44,6 +44,7 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
     ORPHANED_LOG,
     PARTITION_LOST,
+    REASSIGNMENT_WAITS,
     REQUEST_WAITS,
     SHARED_ID,
     STATE_BEHIND_UNNOTICED,
@@ -60,6 +61,7 @@ from kwalk.invariants.reading.partition_groups import (
     LeftOut,
     PartitionGroup,
     alike_brokers,
+    being_reassigned,
     groups_of,
     in_the_way,
     parts_of,
@@ -103,7 +105,7 @@ PHRASES = {
     "running_broker_is_registered": "a broker that runs and is not in /brokers/ids",
     "isr_members_live": "an ISR with a broker that is down",
     "leader_in_assignment": "an ISR outside of the replicas",
-    "replica_is_online": "a replica on a failed disk",
+    "replica_is_online": "an offline replica",
     "cluster_has_a_controller": "no controller",
     "controller_lives": "a controller that does not run",
     "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",
@@ -125,11 +127,14 @@ NOT_SEARCHED = frozenset(
         ISR_BY_HAND,
         OFFLINE_LOG,
         OFFLINE_REPLICA,
+        REASSIGNMENT_WAITS,
         STATE_IS_LOST,
         WITHOUT_STATE_SERVED,
     )
 )
-"""Kinds that worlds have, and a search from a snapshot lacks: no failed disks, no deletions, only replicas."""
+"""Kinds that worlds have, and a search from a snapshot lacks: no failed disks, no deletions, only replicas.
+
+A reassignment that waits is a replica that a world wants online."""
 HARMLESS = frozenset(kind.name for kind in (ID_NOT_READ, IDS_NOT_READ, STRAY_LOG))
 """Kinds that change nothing for the topic's partitions before it is created again, or before an upgrade."""
 OF_FAILOVERS = frozenset(kind.name for kind in (FAILOVER_FAILS, NO_REPLICAS))
@@ -318,6 +323,7 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         notes=(
             *in_the_way(left),
             *alike_brokers(parts),
+            *being_reassigned(parts),
             *_still_served(capture, parts),
             *_uncovered(found, uncovered),
             *unseen(capture, taken_for_others(parts)),
@@ -364,10 +370,19 @@ def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
     failed = {number for number, one in enumerate(part.observed.situation.brokers) if one.offline}
+    failed |= {number for number, b in enumerate(part.observed.brokers) if b in _waited_for(part)}
     claims = (*CLAIMS, *(OF_STATES if part.is_behind or not part.has_state else ()), *(OF_DISKS if failed else ()))
     world = world_of(part, claims, HARMS, deletion=deletion)
     known = (one for one in world.claims if one.declaration.name != OF_DISKS[0].name or one.args[0] in failed)
     return evolve(world, claims=tuple(known))
+
+
+def _waited_for(part: ClusterPart) -> set[int]:
+    """Return the brokers that are down, and that a partition is to have when its reassignment ends."""
+    topic, known = part.topic, zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+    moves = ((topic.moving.get(number), topic.partitions.get(number, ())) for number in part.partitions)
+    target = {broker for move, replicas in moves if move for broker in move.target(replicas)}
+    return {broker for broker, one in known if broker in target and not one.alive}
 
 
 def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[ClusterPart]:

@@ -18,7 +18,7 @@ from kwalk.model.kafka.snapshots.at_rest import (
     without_alike,
     without_logs,
 )
-from kwalk.model.kafka.snapshots.capture import Capture, Topic
+from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     each,
@@ -88,8 +88,8 @@ def groups_of(
             why = obstacle_of(capture, topic, partition, with_records=True)
             if observed.situation.is_lost or partition in topic.unassigned:
                 why = f"the topic's znode {'gives it no replica' if partition in topic.unassigned else 'has lost it'}"
-            elif partition in topic.moving:  # logs that it removes may be the last copies
-                why = why or _moving(capture, topic, partition)
+            elif partition in topic.moving and not _ends_with_all_records(situations, topic, partition):
+                why = why or _moving(capture, topic, partition)  # logs that it removes may be the last copies
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
@@ -116,6 +116,35 @@ def groups_of(
     for group in groups:
         ids.get(group.topic.name, {}).update(dict.fromkeys(group.observed.ids))
     return groups, [evolve(one, part=evolve(one.part, ids=(*one.part.ids, *ids[one.part.topic.name]))) for one in left]
+
+
+def _ends_with_all_records(situations: Situations, topic: Topic, partition: int) -> bool:
+    """Whether a reassignment, whenever it ends, leaves several replicas with all records that its logs have.
+
+    Then no step does anything to the partition that it does not do to one with the replicas of both assignments, which
+    worlds have. All logs are of the lineage of a live leader in the ISR, and a replica that is down is waited for. The
+    controller ends the reassignment when the replicas that the partition is to have are in the ISR, and others have
+    nothing that these lack.
+
+    Kafka: KafkaController.onPartitionReassignment, isReassignmentComplete.
+    """
+    capture, observed = situations.capture, situations.whole(topic, partition)
+    target, found = (
+        topic.moving[partition].target(topic.partitions[partition]),
+        reassignment_of(capture, topic, partition),
+    )
+    known = dict(zip(observed.brokers, observed.situation.brokers, strict=True))
+    logs, identity = situations.lineages(topic, partition, observed.brokers), observed.situation.topic_id
+    is_led = any(one.leads and is_in_order(one) and one.file == identity for one in known.values())
+    if len(target) < 2 or not is_led or found.is_idle or len(logs.groups) > 1 or logs.later:
+        return False
+    return topic.name not in capture.deleting and all(
+        not (one.earlier or one.offline or one.may_hold_another_id or one.holds_another_id)
+        and one.file in (None, identity)
+        and (is_in_order(one) or not (one.in_isr or (one.directory and not one.replica)))
+        and (one.alive or b in target or not one.replica)
+        for b, one in known.items()
+    )
 
 
 def _moving(capture: Capture, topic: Topic, partition: int) -> str:
@@ -224,6 +253,19 @@ def parts_of(groups: Sequence[PartitionGroup], number: int = 0) -> list[ClusterP
             ClusterPart(group.topic, group.partitions, observed, ids, choice, group.lineages, latest=group.latest)
         )
     return parts
+
+
+def being_reassigned(parts: Iterable[ClusterPart]) -> Iterator[str]:
+    """Yield which partitions are looked at amid a reassignment."""
+    moving = [
+        f"{topic_label(part.topic.name)}-{n}" for part in parts for n in part.partitions if n in part.topic.moving
+    ]
+    if moving:
+        yield (
+            f"{listed(moving)} {each(moving, 'is', 'are')} being reassigned, and {each(moving, 'has', 'have')} the "
+            "replicas of both assignments in the search: a reassignment ends by itself when the replicas that a "
+            "partition is to have are in its ISR. No step writes into the znode of a topic that is being reassigned."
+        )
 
 
 def in_the_way(left: Iterable[LeftOut]) -> Iterator[str]:

@@ -209,8 +209,8 @@ class Catalogue:
         return any(log is not None and log.topic_id not in (None, topic.topic_id) for log in logs)
 
     def _ids(self, topic: Topic) -> list[str]:
-        if topic.name not in self.capture.topics or topic.name in self.capture.deleting:
-            return []
+        if topic.name not in self.capture.topics or topic.name in self.capture.deleting or topic.moving:
+            return []  # what is written into the znode amid a reassignment may drop it, or bring it back
         found = {identity for part in self.parts if part.topic.name == topic.name for identity in part.ids}
         return sorted(one for one in found - {topic.topic_id} if other_topic_of(self.capture, topic, one) is None)
 
