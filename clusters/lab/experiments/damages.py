@@ -340,16 +340,32 @@ def cancelled_reassignment(scene: Scene) -> None:
 
 def reassignment_to_a_lost_broker(scene: Scene) -> None:
     """Reassign a partition to a broker that is lost before it has copied anything."""
-    lab = scene.lab
-    lab.move_controller(1)
+    scene.lab.move_controller(1)
     scene.create({0: [1, 2]}, aged=False)
     scene.write(FIRST)
-    lab.pause(3)
-    lab.admin(milliseconds=4000).reassign(scene.topic, {0: [1, 3]})
+    _reassign_to_a_lost_broker(scene, scene.topic, 3)
+
+
+def expansion_beside_a_reassignment(scene: Scene) -> None:
+    """Let an old client erase a topic's id, and a controller mint another, while another topic is being reassigned."""
+    lab, moved = scene.lab, Ledger("moved")
+    lab.move_controller(1)
+    scene.others.append(moved)
+    lab.admin(milliseconds=8000).create_topic(moved.topic, {0: [1, 2]})
+    lab.wait_for_leaders(moved.topic)
+    moved.write(lab, FIRST)
+    _reassign_to_a_lost_broker(scene, moved.topic, 4)
+    expansion(scene, aged=True, failovers=1)
+
+
+def _reassign_to_a_lost_broker(scene: Scene, topic: str, lost: int) -> None:
+    lab = scene.lab
+    lab.pause(lost)
+    lab.admin(milliseconds=4000).reassign(topic, {0: [1, lost]})
     time.sleep(1)
-    scene.crash(3)
-    lab.brokers[3].paused = False
-    scene.gone.add(3)
+    scene.crash(lost)
+    lab.brokers[lost].paused = False
+    scene.gone.add(lost)
 
 
 def crashed(scene: Scene) -> None:

@@ -671,9 +671,20 @@ OF_REPLICAS = (
     planned(
         "reassignment-to-a-lost-broker",
         "A partition is reassigned to a broker that is lost before it has copied anything",
-        Case(damages.reassignment_to_a_lost_broker, _always("reassignment-waits"), is_planned=False),
+        Case(damages.reassignment_to_a_lost_broker, _always("reassignment-waits")),
         "reassignment.md",
         options=DEAD,
+    ),
+    planned(
+        "after-failover-beside-a-reassignment",
+        "An old client erases the id of a topic, and the controller fails over, while another topic is reassigned to a "
+        "broker that is lost",
+        Case(
+            damages.expansion_beside_a_reassignment,
+            _either(("topic-ids-mixed", "reassignment-waits"), ("fetch-by-id-refused", "reassignment-waits")),
+        ),
+        "reassignment.md",
+        options=evolve(DEAD, brokers=4),
     ),
     planned(
         "crash",
