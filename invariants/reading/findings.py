@@ -1219,7 +1219,8 @@ class Findings:
                     yield from self._on_brokers(kinds.STRAY_LOG, place, stray, "{} no replica")
                 else:  # also on brokers that are down: a deletion waits for them
                     orphans = [Broken("no_stray", observed.brokers.index(b)) for b in by_partition[partition]]
-                    yield from self._on_brokers(kinds.ORPHANED_LOG, place, orphans, "{} its directory")
+                    text = f"{{}} its directory{CREATED_AGAIN.get(name, '')}"
+                    yield from self._on_brokers(kinds.ORPHANED_LOG, place, orphans, text)
 
     def _of_logs_aside(self) -> Iterator[Observation]:
         """Logs that brokers renamed to -stray in a migration, of which no ISR member has a copy."""
@@ -1287,6 +1288,16 @@ USED_FOR = {
     "with read_committed wait for their open transactions",
 }
 """What a partition of Kafka's own topics without a leader means to clients."""
+CREATED_AGAIN = {
+    "__consumer_offsets": "; brokers create the topic again as a group asks for its coordinator: what groups have "
+    "committed is in this log",
+    "__transaction_state": "; brokers create the topic again as a transactional producer asks for its coordinator: the "
+    "state of transactions is in this log",
+}
+"""What becomes of Kafka's own topics without znodes.
+
+Kafka: KafkaApis.getCoordinator, AutoTopicCreationManager.createTopics; up to 2.7 KafkaApis.getOrCreateInternalTopic.
+"""
 
 
 def beginning_apart(lineages: Lineages, one: int, other: int) -> str:

@@ -52,6 +52,14 @@ def test_topics_that_were_created_again_show_that_zookeeper_has_lost_the_others(
     assert recovery_problem(json.dumps(found).encode()).premise.startswith("if payments and users were deleted on")
 
 
+@pytest.mark.parametrize("name", ["__consumer_offsets", "__transaction_state", "orders"])
+def test_brokers_create_their_own_topics_again(name: str) -> None:
+    """A topic of groups, or of transactions, without znodes: a client that looks for its coordinator is enough."""
+    found = without(cluster(ids={name: IDS["orders"], "payments": IDS["payments"]}), name)
+    is_own = name.startswith("__")
+    assert ("brokers create the topic again" in details(found)["orphaned-log"]) == is_own
+
+
 def test_a_state_that_is_behind_the_logs_shows_an_older_backup_without_the_newer_topics() -> None:
     found = without(cluster(ids=THREE), "users")
     found["topics"]["orders"]["partition_state"]["0"].update(leader_epoch=2)
