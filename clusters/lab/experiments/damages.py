@@ -358,10 +358,10 @@ def expansion_beside_a_reassignment(scene: Scene) -> None:
     expansion(scene, aged=True, failovers=1)
 
 
-def _reassign_to_a_lost_broker(scene: Scene, topic: str, lost: int) -> None:
+def _reassign_to_a_lost_broker(scene: Scene, name: str, lost: int) -> None:
     lab = scene.lab
     lab.pause(lost)
-    lab.admin(milliseconds=4000).reassign(topic, {0: [1, lost]})
+    lab.admin(milliseconds=4000).reassign(name, {0: [1, lost]})
     time.sleep(1)
     scene.crash(lost)
     lab.brokers[lost].paused = False
