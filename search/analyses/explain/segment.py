@@ -211,8 +211,8 @@ class SegmentContext:
         if found is None:
             limits = (*waypoint.limits, *self.series.log_limits) if limited else ()
             goal = tuple(clause for fact in waypoint.facts for clause in fact.clauses)
-            made = (program_of(self.model, self.kernel, dict.fromkeys(clauses)) for clauses in (limits, goal))
-            found = self._programs[number, limited] = SegmentPrograms(*made, log_program(self, number))
+            first, last = (program_of(self.model, self.kernel, dict.fromkeys(each)) for each in (limits, goal))
+            found = self._programs[number, limited] = SegmentPrograms(first, last, log_program(self, number))
         return found
 
     def kinds(self, waypoint: Waypoint, timing: EventTiming = EventTiming.CALM) -> np.ndarray:
