@@ -1,0 +1,71 @@
+"""Plans for snapshots of random true states, carried out in these: what a snapshot hides may not make them unsafe."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from kwalk.invariants.reading.claims import CLAIMS, OF_RECORDS
+from kwalk.invariants.reading.conditions import KEEPS
+from kwalk.invariants.reading.outlook import recovery_problem
+from kwalk.invariants.reading.partition_groups import groups_of, parts_of
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.language import UsageError
+from kwalk.search.analyses.recovery import Recovery, plan_recovery
+from kwalk.search.analyses.settling import NeverAtRest
+from tests.snapshots.true_states import BROKERS, NAME, Outcome, TrueState, carried_out, true_model
+
+RECORDS = {prop.name for prop in OF_RECORDS}
+
+
+def answers(text: bytes) -> list[Recovery]:
+    """The answers with a plan that keeps all records, for a snapshot that plans are for."""
+    try:
+        found = plan_recovery(recovery_problem(text), seconds=60)
+    except (UsageError, NeverAtRest):
+        return []
+    planned = (one for one in (found, *found.alternatives) if one.plan and one.plan.procedures)
+    return [one for one in planned if one.problem.keeps == KEEPS]
+
+
+def harm(outcome: Outcome) -> frozenset[str]:
+    """What a plan that keeps all records has done to them."""
+    return (outcome.after | outcome.after_a_fault) & RECORDS - outcome.before
+
+
+def tried(release: str, seeds: range) -> tuple[int, list[str]]:
+    """Return how many plans were carried out in true states, and what they did to records, or did not repair."""
+    model, count, wrong = true_model(release), 0, list[str]()
+    for seed in seeds:
+        state, chance = TrueState(model, seed), Random(seed)
+        hidden = [b for b in BROKERS if state.is_as_assigned(b)] if seed % 2 else []
+        text = state.snapshot(without=chance.choice(hidden) if hidden else None, is_asked=seed % 3 != 0)
+        for answer in answers(text):
+            parts = parts_of(groups_of(read_capture(text), [NAME])[0])
+            if "to keep the records" in answer.problem.premise or not parts:
+                continue
+            outcome = carried_out(state, parts[0], answer.plan.procedures)
+            count += 1
+            is_repaired = answer.problem.premise or not outcome.after - outcome.before
+            if harm(outcome) or not is_repaired:
+                steps = [one.name for one in answer.plan.procedures]
+                wrong.append(f"{seed}: {state.taken}: {steps} {answer.problem.premise}: {outcome}")
+    return count, wrong
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("release", ["2.8.2", "3.4.1", "3.9.0"])
+def test_a_plan_for_a_snapshot_harms_no_records_of_the_true_state(release: str) -> None:
+    count, wrong = tried(release, range(60))
+    assert not wrong
+    assert count >= 8
+
+
+@pytest.mark.thorough
+def test_plans_that_do_not_look_at_records_harm_those_of_true_states(monkeypatch) -> None:
+    """What the test above would find."""
+    claims = tuple(prop for prop in CLAIMS if prop not in OF_RECORDS)
+    monkeypatch.setattr("kwalk.invariants.reading.outlook.CLAIMS", claims)
+    _, wrong = tried("3.9.0", range(20))
+    assert wrong

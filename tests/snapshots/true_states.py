@@ -1,0 +1,278 @@
+"""True states of a cluster, what a snapshot shows of them, and what a plan for the snapshot does to the true state.
+
+A random history of the model, with operators' mistakes and disks that come back as they once were, leads to a true
+state. A snapshot shows less: no records, no history, and perhaps neither one broker's disk nor what brokers have in
+memory. A plan is searched for the snapshot, and carried out in the true state.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from attrs import define, evolve, field, frozen
+
+from kwalk.invariants.reading.claims import CLAIMS, HARMS
+from kwalk.invariants.reading.partition_groups import groups_of, parts_of
+from kwalk.model.kafka import actions
+from kwalk.model.kafka.broker.log import Record
+from kwalk.model.kafka.clients.admin_clients import new_client_creates_topic
+from kwalk.model.kafka.snapshots.at_rest import needs_of
+from kwalk.model.kafka.snapshots.capture import read_capture
+from kwalk.model.kafka.snapshots.series import EVENTS, IDLE_TIME
+from kwalk.model.kafka.snapshots.worlds import ClusterPart, scenario_of
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language import ActionInstance, Model, Vector
+from kwalk.model.language.recovery import Move, Procedure, World
+from kwalk.search.analyses.settling import Settling
+from kwalk.search.kernel.compile.compiler import kernel_for
+from kwalk.search.kernel.stepping import KernelStepper
+from tests.snapshots.synthetic import identity
+from tests.snapshots.test_combined_damages import cluster
+
+BROKERS = range(3)
+NAME = "orders"
+PLACES = {"broker", "controller", "leader", "identity"}
+"""The parameters of actions that are brokers."""
+WEIGHTS = {
+    "produce": 12,
+    "restart": 8,
+    "crash": 6,
+    "stop": 5,
+    "new_client_creates_topic": 4,
+    "shrink_isr": 4,
+    "delete_controller": 3,
+    "write_topic_id": 2,
+    "remove_metadata_files": 2,
+    "replace_disk": 2,
+    "move_directory_away": 2,
+    "elect_unclean": 1,
+    "end_controller_session": 1,
+    "remove_topic_by_hand": 1,
+}
+"""How often each event is drawn."""
+CHANGES = ("an end is lost", "an end is lost", "an earlier topic's log", "another id", "another broker's log", "an ISR")
+CHANGE = 0.25
+"""What is done to files of brokers that are down, and to the state by hand; and how often, in place of an event."""
+
+
+def true_model(release: str) -> Model:
+    """The model of one partition with three replicas, its records, and what may be done to it."""
+    snapshot = json.dumps(cluster(release, ids={NAME: identity(0)})).encode()
+    (part,) = parts_of(groups_of(read_capture(snapshot), [NAME])[0])
+    found = scenario_of(part, needs_of(part.observed.situation, deletion=True), CLAIMS)
+    records = {"records": 9, "later_commits": 9, "backups": 9, "originals": 27, "topic_ids": 6}
+    added = (*(one for one in actions.RECORDS if one.name == "produce"), new_client_creates_topic)
+    bounds = {**found.bounds, **records, "new_creations": 1, "deletions": 0}
+    return Model(evolve(found, actions=tuple(dict.fromkeys((*found.actions, *added))), bounds=bounds), release)
+
+
+@define
+class TrueState:
+    """A random history of a model, at rest after each event."""
+
+    model: Model
+    seed: int
+    vector: Vector = field(init=False)
+    taken: list[str] = field(init=False, factory=list)
+    random: Random = field(init=False)
+    stepper: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.vector, self.random = self.model.initial[0], Random(self.seed)
+        self.stepper = KernelStepper(self.model, (), kernel_for(self.model))
+        for _ in range(self.random.randint(3, 10)):
+            if self.random.random() < CHANGE:
+                self._change(self.random.choice(CHANGES))
+            else:
+                self._happen()
+            self._rest()
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state as an object."""
+        return self.model.state(self.vector)
+
+    def _steps(self, *, system: bool) -> Iterator[tuple[ActionInstance, Vector]]:
+        """Yield what changes the state."""
+        here, kernel = self.stepper.start(self.vector), self.stepper.kernel
+        for number, after in self.stepper.successors(here, system=system):
+            vector = tuple(kernel.unpack(np.frombuffer(after, np.uint64).reshape(1, -1))[0].tolist())
+            if vector != self.vector:
+                yield self.model.instances[number], vector
+
+    def _happen(self) -> None:
+        found = [step for step in self._steps(system=False) if step[0].action.name in WEIGHTS]
+        names = sorted({instance.action.name for instance, _ in found})
+        (name,) = self.random.choices(names, [WEIGHTS[each] for each in names])
+        instance, self.vector = self.random.choice([step for step in found if step[0].action.name == name])
+        self.taken.append(instance.key)
+
+    def _rest(self) -> None:
+        """Let the system do what it does by itself, ISRs last."""
+        for _ in range(400):
+            steps = [step for step in self._steps(system=True) if step[0].action.name not in EVENTS]
+            first = [step for step in steps if step[0].action.name not in IDLE_TIME]
+            if not steps:
+                return
+            _, self.vector = self.random.choice(first or steps)
+        raise AssertionError(f"never at rest after {self.taken}")
+
+    def _change(self, what: str) -> None:
+        """Change files of a broker that is down, or the state by hand."""
+        found, chance = self.cluster, self.random
+        down = [b for b in BROKERS if not found.is_up(b)]
+        state = found.zookeeper.state_of(0, 0)
+        with self.model.active():
+            if what == "an ISR":
+                if not state.exists:
+                    return
+                state.isr = frozenset(chance.sample(BROKERS, chance.randint(1, len(BROKERS))))
+            elif not down:
+                return
+            else:
+                self._change_files(found, what, chance.choice(down))
+            self.vector = self.model.vector(found)
+        self.taken.append(what)
+
+    def _change_files(self, found: Cluster, what: str, broker: int) -> None:
+        replica, other = found.replica_of(broker, 0, 0), found.replica_of(self.random.choice(BROKERS), 0, 0)
+        records = list(replica.log.records)
+        if what == "an end is lost":
+            records = records[: self.random.randint(0, len(records))]
+        elif what == "an earlier topic's log":
+            last = found.zookeeper.state_of(0, 0).leader_epoch or 0
+            records = [Record(offset, min(offset, last), 0) for offset in range(self.random.randint(1, 3))]
+            replica.on_disk, replica.file_topic_id = True, self.random.choice([None, 1])
+        elif what == "another id":
+            replica.file_topic_id = self.random.choice([None, 1]) if replica.on_disk else None
+        elif other.on_disk:
+            records, replica.on_disk, replica.file_topic_id = list(other.log.records), True, other.file_topic_id
+        replica.log.truncate_to(0)
+        for record in records:
+            replica.log.records.push(record)
+        replica.log.checkpoint = replica.log.end
+
+    # What a snapshot shows.
+
+    def snapshot(self, *, without: int | None, is_asked: bool) -> bytes:
+        """Return a snapshot, without one broker's disk; clients are asked what brokers have in memory, or not."""
+        found = self.cluster
+        shown = cluster(self.model.variant.split()[0], ids={NAME: identity(0)})
+        with self.model.active():
+            zookeeper, topic = found.zookeeper, found.zookeeper.topics[0]
+            shown.update(
+                controller=None if zookeeper.controller is None else zookeeper.controller + 1,
+                controller_epoch=zookeeper.controller_epoch,
+                broker_ids=[b + 1 for b in sorted(zookeeper.broker_ids)],
+                topics={NAME: self._topic(shown["topics"][NAME], found)} if topic.exists else {},
+            )
+            for b in BROKERS:
+                replica, is_up = found.replica_of(b, 0, 0), found.is_up(b)
+                hosted = {"leader_epoch": replica.leader_epoch, "leads": replica.is_leader}
+                shown["brokers"][str(b + 1)].update(
+                    alive=is_up,
+                    dirs=None if b == without else {f"{NAME}-0": _directory(found, b)} if replica.on_disk else {},
+                    metadata_cache=None,
+                    **({"replicas": {NAME: {"0": hosted if replica.log_open else None}}} if is_up and is_asked else {}),
+                )
+        return json.dumps(shown).encode()
+
+    def _topic(self, shown: dict[str, Any], found: Cluster) -> dict[str, Any]:
+        topic, state = found.zookeeper.topics[0], found.zookeeper.state_of(0, 0)
+        leader = -1 if state.leader is None else state.leader + 1
+        states = {"leader": leader, "leader_epoch": state.leader_epoch, "isr": [b + 1 for b in sorted(state.isr)]}
+        written = {**states, "controller_epoch": found.zookeeper.controller_epoch, "zk_version": 9}
+        znode = {**shown["znode"], "topic_id": identity(topic.topic_id)}
+        created = 60 + 500 * topic.incarnation
+        times = {"czxid": created, "mzxid": created + 30}
+        return {**shown, **times, "znode": znode, "partition_state": {"0": written} if state.exists else {}}
+
+    def is_as_assigned(self, broker: int) -> bool:
+        """Whether a disk has what a snapshot without it says of it: the topic's log, and as much as any replica has."""
+        found = self.cluster
+        replica, topic = found.replica_of(broker, 0, 0), found.zookeeper.topics[0]
+        ends = [found.replica_of(b, 0, 0).log.end for b in BROKERS]
+        is_own = all(record.incarnation == topic.incarnation for record in replica.log.records)
+        has_id = replica.file_topic_id in (None, topic.topic_id)
+        return topic.exists and replica.on_disk and is_own and has_id and replica.log.end == max(ends)
+
+
+def _directory(found: Cluster, broker: int) -> dict[str, Any]:
+    """A log directory: as a leader has it, with its epoch also where it has no record of it."""
+    replica = found.replica_of(broker, 0, 0)
+    records, epochs = list(replica.log.records), dict[int, int]()
+    for record in records:
+        epochs.setdefault(record.leader_epoch, 10 * record.offset)
+    if replica.is_leader and replica.leader_epoch is not None and replica.leader_epoch > max(epochs, default=-1):
+        epochs[replica.leader_epoch] = 10 * len(records)
+    lines = [f"{epoch} {offset}" for epoch, offset in epochs.items()]
+    first = {"base_offset": 0, "timestamp": 1}
+    first |= {"leader_epoch": r.leader_epoch, "crc": r.incarnation} if (r := next(iter(records), None)) else {}
+    file = replica.file_topic_id
+    return {
+        "partition_metadata": None if file is None else f"version: 0\ntopic_id: {identity(file)}",
+        "leader_epoch_checkpoint": "\n".join(["0", str(len(lines)), *lines, ""]),
+        "root": "/kafka",
+        "files": {f"{0:020}.log": 1000 * len(records)},
+        "first_batch": first if records else None,
+        "high_watermark": 10 * min(replica.log.checkpoint, len(records)),
+    }
+
+
+# What plans do.
+
+
+@frozen
+class Outcome:
+    """The claims that are violated in the true state, before a plan and after it: in any order of what happens."""
+
+    before: frozenset[str]
+    after: frozenset[str]
+    after_a_fault: frozenset[str]
+
+
+def carried_out(state: TrueState, part: ClusterPart, procedures: Sequence[Procedure]) -> Outcome:
+    """Carry out a plan for a part of a snapshot in the true state, also with a fault at any moment."""
+    found, model = state.cluster, state.model
+    down = {f"restart({b})" for b in BROKERS if not found.is_up(b)}
+    faults = (*(f"crash({b})" for b in BROKERS), "end_controller_session()")
+    world = World(
+        "truth", model, (state.vector,), model.properties, frozenset(HARMS), frozenset(down), faults, plain=False
+    )
+    settling = Settling(world)
+    moves = [translated(move, part, model) for one in procedures for move in one.moves[0]]
+    seen = []
+    for count in (0, 1):
+        settling.at_any_moment = count > 0
+        belief = settling.first(count)
+        for move in moves if count or not seen else ():
+            belief = settling.moved(belief, move)
+        seen.append(frozenset().union(*(settling.violated(vector) for vector, _ in belief.states)))
+    settling.at_any_moment = False
+    before = frozenset().union(*(settling.violated(vector) for vector, _ in settling.first(0).states))
+    return Outcome(before, *seen)
+
+
+def translated(move: Move, part: ClusterPart, model: Model) -> Move:
+    """Return a move in a part with the numbers that brokers and topic ids have in the true state."""
+
+    def key(text: str) -> str:
+        name, _, rest = text[:-1].partition("(")
+        action = next(one for one in model.scenario.actions if one.name == name)
+        given = zip(action.parameters, rest.split(", ") if rest else (), strict=True)
+        return f"{name}({', '.join(_number(parameter.name, value, part) for parameter, value in given)})"
+
+    choices = tuple(tuple(map(key, group)) for group in move.choices)
+    return Move(choices, frozenset(map(key, move.hold)), frozenset(map(key, move.release)))
+
+
+def _number(parameter: str, value: str, part: ClusterPart) -> str:
+    if parameter in PLACES:
+        return str(part.observed.brokers[int(value)] - 1)
+    if parameter == "topic_id":
+        return str(ord(part.ids[int(value)][0]) - ord("A"))
+    return value
