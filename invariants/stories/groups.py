@@ -10,6 +10,7 @@ from kwalk.invariants import member_timeouts as timeouts
 from kwalk.invariants import offsets_topic as creations
 from kwalk.invariants import transactional_offsets as transactions
 from kwalk.invariants import zookeeper_offsets as paths
+from kwalk.invariants.stories import consumers
 from kwalk.model.kafka.groups import (
     consumer,
     delayed_operations,
@@ -821,4 +822,5 @@ SCENARIOS = (
     FIRST_OF_A_CLUSTER,
     GROUP_AND_ITS_CLIENTS,
     OFFSETS_IN_ZOOKEEPER,
+    *consumers.SCENARIOS,
 )

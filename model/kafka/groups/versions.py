@@ -493,6 +493,140 @@ COORDINATOR_EPOCH = version_flag(
         ),
     ),
 )
+EQUAL_SUBSCRIPTIONS_ARE_QUICK = version_flag(
+    "equal_subscriptions_are_quick",
+    "KAFKA-9987 (2.5.1): members with equal subscriptions are assigned in one pass, and each keeps what it claims",
+    {"2.5.1": True},
+    no_fix="it assigns in less time",
+)
+JOINS_ARE_PREPARED_AGAIN = version_flag(
+    "joins_are_prepared_again",
+    "KAFKA-12983 (2.7.2, 2.8.1, 3.0.0): a consumer that learns from JoinGroup or SyncGroup that it was removed loses "
+    "its partitions before it joins again; before, it claimed them",
+    {"2.7.2": True, "2.8.0": False, "2.8.1": True},
+    closes="a settled partition has one consumer",
+    source="KAFKA-12983 (2.7.2, 2.8.1, 3.0.0): AbstractCoordinator.resetStateAndRejoin",
+    trials=(Trial("consumer-group-cooperative", ("settled_partition_has_one_consumer",), variant="2.8.0"),),
+)
+CLAIMS_HAVE_GENERATIONS = version_flag(
+    "claims_have_generations",
+    "KAFKA-12984 (2.8.1, 3.0.0): the cooperative sticky assignor heeds what members of the last generation claim; "
+    "since 2.5.1, and until then, all that claim a partition were assigned it",
+    {"2.8.1": True},
+    closes="a settled partition has one consumer",
+    source="KAFKA-12984 (2.8.1, 3.0.0): CooperativeStickyAssignor.memberData",
+    trials=(Trial("consumer-group-cooperative", ("settled_partition_has_one_consumer",), variant="2.8.0"),),
+)
+STICKY_ASSIGNMENTS_ARE_TRUSTED = version_flag(
+    "sticky_assignments_are_trusted",
+    "KAFKA-13406 (2.8.2, 3.0.1, 3.1.0): a leader does not look whether the cooperative sticky assignor has moved what "
+    "members claim, whose claims that may not heed; before, it ended with IllegalStateException",
+    {"2.8.2": True, "3.0.0": False, "3.0.1": True},
+    closes="an assignment of the cooperative sticky assignor is not refused",
+    source="KAFKA-13406 (2.8.2, 3.0.1, 3.1.0): ConsumerCoordinator.performAssignment",
+    trials=(Trial("consumer-group-cooperative", ("assignment_is_accepted",), variant="2.8.1"),),
+)
+OLDER_CLAIMS_COUNT = version_flag(
+    "older_claims_count",
+    "KAFKA-14639 (3.4.1, 3.5.0): the assignor heeds the claim of an earlier generation if nobody claims the partition "
+    "in a later one; before, another member got it before it was revoked",
+    {"3.4.1": True},
+    closes="a partition is revoked before another member of the group consumes it",
+    source="KAFKA-14639 (3.4.1, 3.5.0): AbstractStickyAssignor.allSubscriptionsEqual",
+    trials=(Trial("consumer-group-cooperative", ("partition_is_revoked_first",), variant="3.4.0"),),
+)
+FAILED_SYNCS_KEEP_GENERATIONS = version_flag(
+    "failed_syncs_keep_generations",
+    "KAFKA-13891, taken back (3.4.0): a consumer keeps its partitions, if another rebalance begins before it has its "
+    "assignment; in 3.3 it lost them",
+    {"3.3.0": False, "3.4.0": True},
+    before=True,
+    closes="a consumer that is in the group keeps its partition until that is assigned to another",
+    source="PR-12794 (3.4.0): SyncGroupResponseHandler",
+    trials=(Trial("consumer-group-cooperative", ("partition_is_kept_for_its_consumer",), variant="3.3.2"),),
+)
+RACKS_LEAVE_TIME_TO_REVOKE = version_flag(
+    "racks_leave_time_to_revoke",
+    "KAFKA-15170 (3.7.1, 3.8.0): a partition that its consumer does not keep, as its replicas are in another rack, is "
+    "revoked before another one gets it; since 3.5.0 and until then, both had it for a while",
+    {"3.5.0": False, "3.7.1": True},
+    before=True,
+    closes="a partition is revoked before another member of the group consumes it",
+    source="KAFKA-15170 (3.7.1, 3.8.0): ConstrainedAssignmentBuilder.assignOwnedPartitions",
+    trials=(Trial("consumer-group-cooperative-racks", ("partition_is_revoked_first",), variant="3.6.2"),),
+)
+JOINS_LOOK_AT_GENERATIONS = version_flag(
+    "joins_look_at_generations",
+    "KAFKA-8104 (2.4.0): a consumer whose heartbeat thread has left the group, or was told that it is no member, "
+    "before its join was complete joins again; before, each poll ended with IllegalStateException",
+    {"2.4.0": True},
+    closes="a join that is answered is completed with a generation",
+    source="KAFKA-8104 (2.4.0): AbstractCoordinator.joinGroupIfNeeded",
+    trials=(Trial("consumer-with-two-threads", ("join_is_completed",), variant="2.3"),),
+)
+ANSWERS_ARE_COMPARED = version_flag(
+    "answers_are_compared",
+    "KAFKA-9823 (2.6.0): an error that is an answer to an earlier generation of the consumer is ignored; before, the "
+    "consumer gave up the one that it had",
+    {"2.6.0": True},
+    closes="a consumer keeps its place in the group until the coordinator has removed it",
+    source="KAFKA-9823 (2.6.0): AbstractCoordinator.generationUnchanged",
+    trials=(Trial("consumer-with-two-threads", ("member_keeps_its_place",), variant="2.4.1"),),
+)
+CONNECTIONS_ARE_SHARED_IN_TURN = version_flag(
+    "connections_are_shared_in_turn",
+    "KAFKA-6593 (1.0.2, 1.1.0): the threads of a consumer have its connections in turn; before, the application's "
+    "thread could have them again and again, while the heartbeat thread waited",
+    {"1.0.2": True},
+    closes="a consumer that waits for an answer sends heartbeats",
+    source="KAFKA-6593 (1.0.2, 1.1.0): ConsumerNetworkClient.lock",
+    trials=(Trial("consumer-that-waits", ("waiting_consumer_stays",), variant="1.0"),),
+)
+POLLS_END_FOR_HEARTBEATS = version_flag(
+    "polls_end_for_heartbeats",
+    "KAFKA-5212 (1.1.0): a consumer that waits for an answer has its connections no longer than "
+    "heartbeat.interval.ms; before, for five seconds",
+    {"1.1.0": True},
+    closes="a consumer that waits for an answer sends heartbeats",
+    source="KAFKA-5212 (1.1.0): ConsumerNetworkClient.maxPollTimeoutMs",
+    trials=(
+        Trial(
+            "consumer-that-waits",
+            ("waiting_consumer_stays",),
+            variant="1.0.2",
+            bounds={"session_seconds": 6, "interval_seconds": 2},
+        ),
+    ),
+)
+DELETED_TOPICS_ARE_LEFT_OUT = version_flag(
+    "deleted_topics_are_left_out",
+    "KAFKA-7962 (2.3.0): StickyAssignor leaves out topics that are deleted; before, it ended with "
+    "NullPointerException while a member had subscribed to one",
+    {"2.3": True},
+    closes="a group is assigned what there is",
+    source="KAFKA-7962 (2.3.0): StickyAssignor.assign",
+    trials=(Trial("sticky-assignor-and-a-deleted-topic", ("other_topics_are_assigned",), variant="2.1.0"),),
+)
+OWNED_PARTITIONS_ARE_SORTED = version_flag(
+    "owned_partitions_are_sorted",
+    "KAFKA-16277 (3.7.1, 3.8.0): a consumer keeps partitions of all topics alike, as another one joins; before, the "
+    "first ones in the order of a hash table, which may be of one topic",
+    {"3.7.1": True},
+    closes="each of two consumers has partitions of each topic",
+    source="KAFKA-16277 (3.7.1, 3.8.0): ConstrainedAssignmentBuilder.assignOwnedPartitions",
+    trials=(Trial("sticky-assignor-and-two-topics", ("topics_are_spread",), variant="3.6.2"),),
+)
+RACKS_LEAVE_PLACES = version_flag(
+    "racks_leave_places",
+    "KAFKA-15170 (3.7.1, 3.8.0): consumers that get one partition more than others, in their rack, are counted; since "
+    "3.5.0 and until then, so many got one that others had none, and the assignment ended with IllegalStateException",
+    {"3.5.0": False, "3.7.1": True},
+    before=True,
+    closes="each consumer has its partitions",
+    source="KAFKA-15170 (3.7.1, 3.8.0): ConstrainedAssignmentBuilder.assignRackAwareRoundRobin",
+    trials=(Trial("sticky-assignor-and-racks", ("every_consumer_has_a_partition",), variant="3.6.2"),),
+)
+
 
 # Fixes that no release has.
 

@@ -1,0 +1,126 @@
+"""Properties of members that keep their partitions while they join again."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, MemberStep
+from kwalk.model.kafka.groups.domains import CONSUMERS
+from kwalk.model.language import always, premise, reachable, step
+
+
+def owners(group: CooperativeGroup) -> list[int]:
+    """Return the members of the group that consume the partition."""
+    return [m for m in CONSUMERS if group.members[m].is_known and group.members[m].owns]
+
+
+def is_settled(group: CooperativeGroup) -> bool:
+    """Return whether no rebalance is under way, and each member has its assignment."""
+    return not group.is_rebalancing and all(group.members[m].step is MemberStep.STABLE for m in CONSUMERS)
+
+
+@always(
+    symptom="two consumers of one group consume a partition, and commit its offsets, until one of them stops",
+    log="none",
+)
+def settled_partition_has_one_consumer(group: CooperativeGroup) -> bool:
+    """When all members have their assignments, one of them at most consumes the partition."""
+    return not is_settled(group) or len(owners(group)) <= 1
+
+
+@always(
+    symptom="the leader of a group ends with IllegalStateException: Assignor supporting the COOPERATIVE protocol "
+    "violates its requirements, and others wait for their assignments",
+    log="With the COOPERATIVE protocol, owned partitions cannot be reassigned to other members",
+)
+def assignment_is_accepted(group: CooperativeGroup) -> bool:
+    """The leader does not refuse what its assignor assigns."""
+    return not group.has_failed
+
+
+@step(
+    symptom="records are processed twice, as another consumer of the group begins before the first one has revoked",
+    log="none",
+)
+def partition_is_revoked_first(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member gets the partition when no other member of the group consumes it."""
+    gained = [m for m in owners(after) if m not in owners(before)]
+    premise(bool(gained))
+    return not any(m in owners(after) for m in owners(before))
+
+
+@step(
+    symptom="a consumer of the group gives up all its partitions as lost, and reads them again from its last commits",
+    log="Giving away all assigned partitions as lost since generation/memberID has been reset",
+)
+def partition_is_kept_for_its_consumer(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member that is in the group keeps its partition, unless its assignment is without it."""
+    lost = [m for m in owners(before) if not after.members[m].owns]
+    premise(bool(lost))
+    return all(after.members[m].step is MemberStep.STABLE for m in lost)
+
+
+@step(symptom="a generation begins by itself", log="none")
+def generation_begins_with_its_members(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A generation is the next one, begins when all members of the group have joined, and ends the rebalance."""
+    premise(before.generation != after.generation)
+    have_joined = all(before.members[m].step is MemberStep.JOINING for m in before.roster)
+    wait = all(after.members[m].step is MemberStep.SYNCING for m in after.roster)
+    is_next = after.generation == before.generation + 1
+    return is_next and have_joined and wait and before.is_rebalancing and not after.is_rebalancing
+
+
+@step(symptom="a rebalance begins without a cause", log="none")
+def rebalance_has_a_cause(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A rebalance begins in a group that is stable by its coordinator, and nobody has an assignment in it at once."""
+    premise(not before.is_rebalancing and after.is_rebalancing)
+    is_same = all(before.members[m].owns == after.members[m].owns for m in CONSUMERS)
+    return before.generation == after.generation and is_same
+
+
+@step(symptom="a member is removed that waits for its coordinator", log="none")
+def waiting_member_stays(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member is removed that is late, and a rebalance begins; one that joins is known, and has an id."""
+    changed = [m for m in CONSUMERS if before.members[m].is_known != after.members[m].is_known]
+    premise(bool(changed))
+    if any(after.members[m].is_known for m in changed):
+        return after.is_rebalancing and all(after.members[m].step is MemberStep.JOINING for m in changed)
+    return after.is_rebalancing and all(before.members[m].step is not MemberStep.JOINING for m in changed)
+
+
+@step(symptom="a member has an assignment of an earlier generation", log="none")
+def assignment_is_of_the_generation(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member that becomes stable has what was assigned to it, in the generation of the group."""
+    settled = [m for m in CONSUMERS if before.members[m].step is not after.members[m].step is MemberStep.STABLE]
+    premise(bool(settled))
+    are_current = all(
+        after.members[m].claim == after.generation and after.members[m].owns == before.members[m].is_assigned
+        for m in settled
+    )
+    return are_current and not after.is_rebalancing and all(after.members[m].is_known for m in settled)
+
+
+@step(symptom="a member joins out of turn", log="none")
+def member_joins_in_turn(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member prepares to join in a rebalance, or as it was removed, and joins after that."""
+    changed = [m for m in CONSUMERS if before.members[m].step is not after.members[m].step]
+    premise(bool(changed))
+    for m in changed:
+        was, now = before.members[m], after.members[m]
+        if now.step is MemberStep.PREPARED and was.is_known and not before.is_rebalancing:
+            return False
+        if now.step is MemberStep.PREPARED and (now.has_id != was.is_known or was.step is MemberStep.JOINING):
+            return False
+        if now.step is MemberStep.JOINING and was.step is not MemberStep.PREPARED:
+            return False
+    return True
+
+
+@reachable()
+def removed_member_joins_with_its_partition(group: CooperativeGroup) -> bool:
+    """A member that was removed has not learned it, and another member has the partition."""
+    return not group.members[0].is_known and group.members[0].owns and owners(group) == [1]
+
+
+@reachable()
+def partition_goes_to_another_member(group: CooperativeGroup) -> bool:
+    """All have their assignments, and the second member consumes the partition."""
+    return is_settled(group) and owners(group) == [1]

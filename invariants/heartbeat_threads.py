@@ -1,0 +1,109 @@
+"""Properties of a consumer whose two threads join a group, and share its connections."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.heartbeat_thread import (
+    INTERVAL_SECONDS,
+    LONGEST_POLL,
+    SESSION_SECONDS,
+    JoiningConsumer,
+    JoinStep,
+    WaitingConsumer,
+)
+from kwalk.model.language import always, premise, reachable, step
+
+
+@always(
+    symptom="each poll of a consumer ends with IllegalStateException: Coordinator selected invalid assignment "
+    "protocol: null",
+    log="none at brokers",
+)
+def join_is_completed(consumer: JoiningConsumer) -> bool:
+    """A join that is answered is completed with the generation of the answer."""
+    return not consumer.has_failed
+
+
+@step(
+    symptom="a group rebalances once more, and waits for a member that no consumer is, until its session ends",
+    log="Preparing to rebalance group",
+)
+def member_keeps_its_place(before: JoiningConsumer, after: JoiningConsumer) -> bool:
+    """A consumer gives up its id as its coordinator has removed it, or as it leaves the group."""
+    premise(before.own_id != 0 and after.own_id == 0)
+    return not before.is_known or not after.is_known
+
+
+@step(symptom="a consumer has the id of another member", log="none")
+def id_is_the_last_one(before: JoiningConsumer, after: JoiningConsumer) -> bool:
+    """A consumer that gets an id gets another one, as it has none, and is about to complete its join."""
+    premise(before.own_id != after.own_id and after.own_id != 0)
+    is_next = after.own_id == after.given_ids == before.given_ids + 1
+    return is_next and before.join is JoinStep.UNJOINED and after.join is JoinStep.ANSWERED and after.is_known
+
+
+@step(symptom="a consumer is in the group without a join", log="none")
+def join_ends_in_turn(before: JoiningConsumer, after: JoiningConsumer) -> bool:
+    """A consumer is in the group after its join, and has an id; one that leaves it has none, or is unknown."""
+    premise(before.join is not after.join)
+    if after.join is JoinStep.STABLE:
+        return before.join is JoinStep.ANSWERED and after.own_id != 0
+    if after.join is JoinStep.UNJOINED:
+        return after.own_id == 0
+    return before.join is JoinStep.UNJOINED
+
+
+@step(symptom="an error comes from nowhere", log="none")
+def error_is_of_a_removed_member(before: JoiningConsumer, after: JoiningConsumer) -> bool:
+    """An error is that of the consumer's id, which its coordinator does not know; it is handled once."""
+    premise(before.held != after.held)
+    if after.held == 0:
+        return before.given_ids == after.given_ids and before.is_known == after.is_known
+    return before.held == 0 and after.held == before.own_id == after.own_id and not after.is_known
+
+
+@reachable()
+def old_error_comes_late(consumer: JoiningConsumer) -> bool:
+    """A consumer has another id than that of the error."""
+    return consumer.held != 0 and consumer.own_id > consumer.held
+
+
+@reachable()
+def consumer_leaves_amid_its_join(consumer: JoiningConsumer) -> bool:
+    """A join is answered, and the consumer has no id any more."""
+    return consumer.join is JoinStep.ANSWERED and consumer.own_id == 0
+
+
+@always(
+    symptom="a group rebalances, as a consumer waits for a slow broker: to beginningOffsets, endOffsets, "
+    "offsetsForTimes, position or commitSync",
+    log="Member .* in group .* has failed, removing it from the group",
+)
+def waiting_consumer_stays(consumer: WaitingConsumer) -> bool:
+    """A consumer whose heartbeat thread runs is not removed."""
+    return not consumer.is_removed
+
+
+@step(symptom="time does not pass by seconds", log="none")
+def seconds_pass_one_by_one(before: WaitingConsumer, after: WaitingConsumer) -> bool:
+    """The time without a heartbeat grows by a second, as that of a poll ends, or ends with a heartbeat."""
+    premise(before.silent != after.silent)
+    if after.silent == 0:
+        return before.poll_left == 0 and after.poll_left == 0 and before.silent >= INTERVAL_SECONDS
+    is_shorter = after.poll_left == (before.poll_left - 1 if before.poll_left > 0 else 0)
+    is_idle = before.poll_left == 0 and before.silent >= INTERVAL_SECONDS
+    is_over = after.is_removed == (after.silent >= SESSION_SECONDS)
+    return after.silent == before.silent + 1 and is_shorter and not is_idle and is_over
+
+
+@step(symptom="a thread takes connections that another one has", log="none")
+def poll_begins_alone(before: WaitingConsumer, after: WaitingConsumer) -> bool:
+    """A poll begins when none is under way, and is no longer than five seconds."""
+    premise(after.poll_left > before.poll_left)
+    is_long = after.poll_left in (INTERVAL_SECONDS, LONGEST_POLL)
+    return before.poll_left == 0 and is_long and before.silent == after.silent and not before.is_removed
+
+
+@reachable()
+def heartbeat_waits_for_a_poll(consumer: WaitingConsumer) -> bool:
+    """A heartbeat is late."""
+    return consumer.silent > INTERVAL_SECONDS and consumer.poll_left > 0

@@ -1,0 +1,93 @@
+"""Properties of what a sticky assignor assigns."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.domains import CONSUMERS
+from kwalk.model.kafka.groups.sticky_assignor import (
+    KEPT,
+    OTHER_RACK,
+    PARTITIONS,
+    DeletedSubscription,
+    RackPlaces,
+    SpreadPartitions,
+)
+from kwalk.model.language import always, premise, reachable, step, when_quiescent
+
+
+@always(
+    symptom="the leader of a group ends with NullPointerException, and so does the next one, until no member "
+    "subscribes to a topic that was deleted",
+    log="none at brokers",
+)
+def other_topics_are_assigned(topic: DeletedSubscription) -> bool:
+    """A topic that was deleted does not end an assignment."""
+    return not topic.has_failed
+
+
+@when_quiescent(symptom="a group is assigned a topic that does not exist", log="none")
+def deleted_topic_is_not_assigned(topic: DeletedSubscription) -> bool:
+    """A topic is assigned that exists."""
+    return topic.exists or not topic.is_assigned or topic.has_failed
+
+
+@step(symptom="a topic is assigned to nobody", log="none")
+def existing_topic_is_assigned(before: DeletedSubscription, after: DeletedSubscription) -> bool:
+    """A topic is assigned until it is deleted, and only once tried after that."""
+    premise(before.exists == after.exists)
+    return not before.exists and before.is_assigned and not before.has_failed
+
+
+@when_quiescent(
+    symptom="one consumer has all partitions of one topic, and another one those of another: their load differs",
+    log="none",
+)
+def topics_are_spread(spread: SpreadPartitions) -> bool:
+    """Each of both consumers has a partition of each topic."""
+    return spread.kept_of_first == spread.kept_of_second
+
+
+@when_quiescent(symptom="a consumer keeps more than its share, or less", log="none")
+def consumer_keeps_its_share(spread: SpreadPartitions) -> bool:
+    """A consumer keeps two of four."""
+    return spread.kept_of_first + spread.kept_of_second == KEPT
+
+
+@when_quiescent(
+    symptom="the leader of a group with client.rack ends with IllegalStateException, and the group rebalances without "
+    "an end",
+    log="none at brokers; the leader: We haven't reached the expected number of members with more than the minQuota",
+)
+def every_consumer_has_a_partition(places: RackPlaces) -> bool:
+    """Of four partitions each of three consumers has one at least."""
+    return all(places.counts[c] > 0 for c in CONSUMERS)
+
+
+@when_quiescent(symptom="a partition has no consumer", log="none")
+def every_partition_has_a_consumer(places: RackPlaces) -> bool:
+    """No partition is left."""
+    return places.left == 0 and not places.is_within_racks
+
+
+@step(symptom="a partition has two consumers, or none", log="none")
+def partition_goes_to_one_consumer(before: RackPlaces, after: RackPlaces) -> bool:
+    """One partition less is left, and one consumer has one more; within racks it is one of the first."""
+    premise(before.left != after.left)
+    counted = before.full <= after.full <= before.full + 1
+    is_in_rack = not before.is_within_racks or before.counts[OTHER_RACK] == after.counts[OTHER_RACK]
+    return after.left == before.left - 1 and is_in_rack and counted
+
+
+@step(symptom="partitions are lost on the way", log="none")
+def partitions_are_counted(before: RackPlaces, after: RackPlaces) -> bool:
+    """What consumers have, and what is left, are four; racks are left when nobody in them may have more."""
+    premise(True)
+    total = sum(after.counts[c] for c in CONSUMERS) + after.left
+    ends_racks = before.is_within_racks and not after.is_within_racks
+    has_place = any(before.counts[c] == 0 for c in CONSUMERS if c != OTHER_RACK)
+    return total == PARTITIONS and not (ends_racks and has_place)
+
+
+@reachable()
+def other_rack_gets_a_partition(places: RackPlaces) -> bool:
+    """The consumer in another rack has one."""
+    return places.counts[OTHER_RACK] > 0

@@ -1,0 +1,139 @@
+"""Stories about consumers of a group: their coordinators' halves, their threads and their assignors."""
+
+from __future__ import annotations
+
+from kwalk.invariants import consumer_coordinators as members
+from kwalk.invariants import heartbeat_threads as threads
+from kwalk.invariants import sticky_assignors as assignors
+from kwalk.model.kafka.groups import consumer_coordinator, heartbeat_thread, sticky_assignor, versions
+from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup
+from kwalk.model.language import Scenario, default_bounds
+
+COOPERATIVE_RELEASES = ("2.8.2", "2.4.1", "2.8.0", "2.8.1", "3.3.2", "3.4.0", "3.6.2", "3.9.0")
+COOPERATIVE = Scenario(
+    name="consumer-group-cooperative",
+    story="Consumers with the cooperative sticky assignor are late in a rebalance.",
+    state=CooperativeGroup,
+    actions=(
+        consumer_coordinator.begin_rebalance,
+        consumer_coordinator.end_session,
+        consumer_coordinator.prepare_join,
+        consumer_coordinator.learn_of_removal,
+        consumer_coordinator.send_join,
+        consumer_coordinator.complete_join,
+        consumer_coordinator.receive_assignment,
+        consumer_coordinator.join_once_more,
+    ),
+    initial=consumer_coordinator.first_owns_the_partition,
+    properties=(
+        members.settled_partition_has_one_consumer,
+        members.assignment_is_accepted,
+        members.partition_is_revoked_first,
+        members.partition_is_kept_for_its_consumer,
+        members.generation_begins_with_its_members,
+        members.rebalance_has_a_cause,
+        members.waiting_member_stays,
+        members.assignment_is_of_the_generation,
+        members.member_joins_in_turn,
+        members.removed_member_joins_with_its_partition,
+        members.partition_goes_to_another_member,
+    ),
+    bounds=default_bounds(consumer_coordinator) | {"consumers": 2, "generations": 4, "ended_sessions": 1},
+    variants={release: versions.FLAGS.variant_of(release) for release in COOPERATIVE_RELEASES},
+    source="ConsumerCoordinator, AbstractStickyAssignor (KIP-429); KAFKA-12983, KAFKA-12984, KAFKA-13406, KAFKA-14639",
+)
+COOPERATIVE_RACKS = COOPERATIVE.varied(
+    name="consumer-group-cooperative-racks",
+    story="The replicas of a partition move to the rack of another consumer.",
+    actions=(consumer_coordinator.change_rack, *COOPERATIVE.actions),
+    bounds=COOPERATIVE.bounds | {"rack_changes": 1},
+    variants={release: COOPERATIVE.variants[release] for release in ("3.6.2", "3.9.0")},
+    source="ConstrainedAssignmentBuilder (KIP-881); KAFKA-15170",
+)
+TWO_THREADS = Scenario(
+    name="consumer-with-two-threads",
+    story="A consumer joins its group again, and its heartbeat thread is late.",
+    state=heartbeat_thread.JoiningConsumer,
+    actions=(
+        heartbeat_thread.remove_silent_member,
+        heartbeat_thread.take_error,
+        heartbeat_thread.handle_error,
+        heartbeat_thread.leave_for_want_of_polls,
+        heartbeat_thread.join_with_a_lost_id,
+        heartbeat_thread.join_with_another_id,
+        heartbeat_thread.finish_join,
+    ),
+    initial=heartbeat_thread.has_the_first_id,
+    properties=(
+        threads.join_is_completed,
+        threads.member_keeps_its_place,
+        threads.id_is_the_last_one,
+        threads.join_ends_in_turn,
+        threads.error_is_of_a_removed_member,
+        threads.old_error_comes_late,
+        threads.consumer_leaves_amid_its_join,
+    ),
+    bounds={"given_ids": 3},
+    variants={r: versions.VARIANTS[r] for r in ("2.8.2", "1.0", "2.3", "2.4.1", "3.9.0")},
+    source="AbstractCoordinator.HeartbeatThread; KAFKA-8104, KAFKA-9823",
+)
+WAITING_CONSUMER = Scenario(
+    name="consumer-that-waits",
+    story="The application of a consumer waits for an answer of a slow broker.",
+    state=heartbeat_thread.WaitingConsumer,
+    actions=(
+        heartbeat_thread.poll_for_an_answer,
+        heartbeat_thread.send_heartbeat_in_turn,
+        heartbeat_thread.pass_second,
+    ),
+    properties=(
+        threads.waiting_consumer_stays,
+        threads.seconds_pass_one_by_one,
+        threads.poll_begins_alone,
+        threads.heartbeat_waits_for_a_poll,
+    ),
+    bounds={"session_seconds": 10, "interval_seconds": 3},
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.1", "1.0", "1.0.2", "3.9.0")},
+    source="ConsumerNetworkClient.poll; KAFKA-5212, KAFKA-6593",
+)
+DELETED_TOPIC = Scenario(
+    name="sticky-assignor-and-a-deleted-topic",
+    story="A topic is deleted to which members of a group subscribe.",
+    state=sticky_assignor.DeletedSubscription,
+    actions=(sticky_assignor.delete_subscribed_topic, sticky_assignor.assign_subscribed_topics),
+    properties=(
+        assignors.other_topics_are_assigned,
+        assignors.deleted_topic_is_not_assigned,
+        assignors.existing_topic_is_assigned,
+    ),
+    variants={r: versions.VARIANTS[r] for r in ("2.8.2", "0.11.0.0", "2.1.0", "2.3", "3.9.0")},
+    source="StickyAssignor.assign; KAFKA-7962",
+)
+TWO_TOPICS = Scenario(
+    name="sticky-assignor-and-two-topics",
+    story="A second consumer joins a group that consumes two topics.",
+    state=sticky_assignor.SpreadPartitions,
+    actions=(sticky_assignor.keep_owned_partition,),
+    properties=(assignors.topics_are_spread, assignors.consumer_keeps_its_share),
+    variants={r: COOPERATIVE.variants[r] for r in ("2.8.2", "3.6.2", "3.9.0")},
+    source="AbstractStickyAssignor; KAFKA-16277",
+)
+RACKS = Scenario(
+    name="sticky-assignor-and-racks",
+    story="Three consumers, of which one is in another rack than all replicas, get four partitions.",
+    state=sticky_assignor.RackPlaces,
+    actions=(sticky_assignor.give_next_partition, sticky_assignor.go_on_without_racks),
+    initial=sticky_assignor.begins_with_all_partitions,
+    properties=(
+        assignors.every_consumer_has_a_partition,
+        assignors.every_partition_has_a_consumer,
+        assignors.partition_goes_to_one_consumer,
+        assignors.partitions_are_counted,
+        assignors.other_rack_gets_a_partition,
+    ),
+    bounds={"consumers": 3},
+    variants={r: COOPERATIVE.variants[r] for r in ("3.6.2", "3.9.0")},
+    source="ConstrainedAssignmentBuilder.assignRackAwareRoundRobin (KIP-881); KAFKA-15170",
+)
+
+SCENARIOS = (COOPERATIVE, COOPERATIVE_RACKS, TWO_THREADS, WAITING_CONSUMER, DELETED_TOPIC, TWO_TOPICS, RACKS)

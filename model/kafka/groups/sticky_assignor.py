@@ -1,0 +1,131 @@
+"""StickyAssignor, AbstractStickyAssignor: partitions of deleted topics, of several topics, and of racks.
+
+What the model leaves out, and why its stories lose nothing by it: owned partitions beside racks, which take places of
+the same count; and replicas in several racks.
+"""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.domains import CONSUMERS, ConsumerId
+from kwalk.model.kafka.groups.versions import (
+    DELETED_TOPICS_ARE_LEFT_OUT,
+    OWNED_PARTITIONS_ARE_SORTED,
+    RACKS_LEAVE_PLACES,
+)
+from kwalk.model.language import Actor, Array, action, array, flag, number, require, state
+
+ASSIGNOR = Actor("assignor of the group's leader")
+OPERATOR = Actor("operator", system=False)
+KEPT = 2
+"""Partitions that a consumer keeps of its four, of two topics, as another one joins."""
+
+
+@state
+class DeletedSubscription:
+    """A topic that members have subscribed to by its name."""
+
+    exists: bool = flag(default=True)
+    is_assigned: bool = flag(default=True)
+    has_failed: bool = flag()
+
+
+@action(by=OPERATOR, description="deletes the topic", source="kafka-topics.sh --delete")
+def delete_subscribed_topic(topic: DeletedSubscription) -> None:
+    """Members still name it in JoinGroup."""
+    require(topic.exists)
+    topic.exists = False
+
+
+@action(by=ASSIGNOR, description="assigns", source="StickyAssignor.assign")
+def assign_subscribed_topics(topic: DeletedSubscription) -> None:
+    """The leader's metadata have the topic no longer: NullPointerException until KAFKA-7962."""
+    require(not topic.exists and topic.is_assigned and not topic.has_failed)
+    if DELETED_TOPICS_ARE_LEFT_OUT:
+        topic.is_assigned = False
+    else:
+        topic.has_failed = True
+
+
+@state
+class SpreadPartitions:
+    """Two partitions of each of two topics: those that their consumer keeps, and those that go to another one."""
+
+    kept_of_first: int = number(0, KEPT)
+    kept_of_second: int = number(0, KEPT)
+
+
+@action(
+    by=ASSIGNOR,
+    description="keeps a partition; of the first topic: {of_first}",
+    source="ConstrainedAssignmentBuilder.assignOwnedPartitions",
+)
+def keep_owned_partition(spread: SpreadPartitions, of_first: bool) -> None:
+    """In the order in which the consumer names them; since KAFKA-16277 by partition, and then by topic."""
+    require(spread.kept_of_first + spread.kept_of_second < KEPT)
+    if OWNED_PARTITIONS_ARE_SORTED:
+        require(of_first == (spread.kept_of_first == spread.kept_of_second))
+    if of_first:
+        spread.kept_of_first += 1
+    else:
+        spread.kept_of_second += 1
+
+
+PLACES = 2
+"""The most partitions of a consumer (Kafka: maxQuota); the least is one."""
+PARTITIONS = 4
+OTHER_RACK = 2
+"""The consumer that is in another rack than all replicas."""
+
+
+@state
+class RackPlaces:
+    """Four partitions whose replicas are in one rack, and three consumers, of which the last is in another rack.
+
+    Attributes:
+        counts: how many partitions each consumer has.
+        full: how many consumers have two, as the assignor counts them; one is to have two.
+        left: partitions that have no consumer yet.
+        is_within_racks: whether only consumers in the rack of a partition get it.
+    """
+
+    counts: Array[int] = array(CONSUMERS, number(0, PLACES))
+    full: int = number(0, PLACES)
+    left: int = number(0, PARTITIONS)
+    is_within_racks: bool = flag(default=True)
+
+
+def begins_with_all_partitions(places: RackPlaces) -> None:
+    """No partition has a consumer."""
+    places.left = PARTITIONS
+
+
+def may_take(places: RackPlaces, consumer: int) -> bool:
+    """Return whether the next partition may go to a consumer: to one without any first, then to one with one."""
+    if consumer == OTHER_RACK and places.is_within_racks:
+        return False
+    if any(places.counts[c] == 0 and (c != OTHER_RACK or not places.is_within_racks) for c in CONSUMERS):
+        return places.counts[consumer] == 0
+    is_last = places.full == 1 and bool(RACKS_LEAVE_PLACES)
+    return places.counts[consumer] == 1 and not is_last
+
+
+@action(
+    by=ASSIGNOR,
+    description="gives the next partition to consumer {consumer}",
+    source="ConstrainedAssignmentBuilder.assignRackAwareRoundRobin, assignRoundRobin",
+)
+def give_next_partition(places: RackPlaces, consumer: ConsumerId) -> None:
+    """Until KAFKA-15170 consumers that get their second one by their rack are not counted."""
+    require(places.left > 0 and may_take(places, consumer))
+    places.left -= 1
+    places.counts[consumer] += 1
+    if places.counts[consumer] == PLACES and (RACKS_LEAVE_PLACES or not places.is_within_racks):
+        places.full += 1
+
+
+@action(by=ASSIGNOR, description="goes on without racks", source="ConstrainedAssignmentBuilder.build")
+def go_on_without_racks(places: RackPlaces) -> None:
+    """Nobody in the rack may have more, or nothing is left."""
+    require(places.is_within_racks)
+    require(places.left == 0 or not any(may_take(places, c) for c in CONSUMERS))
+    places.is_within_racks = False
