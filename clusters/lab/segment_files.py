@@ -14,20 +14,17 @@ from __future__ import annotations
 import argparse
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
 
 import attrs
 from attrs import frozen
 
 from kwalk.clusters.collect.log_files import HEADER, MAGIC
-from kwalk.clusters.lab.cluster import find_java
-from kwalk.clusters.lab.jars import jar_store
+from kwalk.clusters.lab.java_helper import JavaHelper
 from kwalk.invariants.stories.storage import LOOKUP
 from kwalk.model.kafka.storage.log import (
     append_to_log,
@@ -212,24 +209,10 @@ def write_logs(plans: Mapping[Path, LogPlan]) -> list[list[int | None]]:
     return [[next(asked) for _ in (*plan.offsets, *plan.timestamps)] for plan in plans.values()]
 
 
-class RealLog:
+class RealLog(JavaHelper):
     """Kafka's own class Log of a release, in a Java of its own that `WriteLogs.java` drives line by line."""
 
-    def __init__(self, release: str) -> None:
-        """Start Java with the jars of a release, which are downloaded if they are missing."""
-        class_path = jar_store().class_path([release])[release]
-        helper = Path(__file__).with_name("WriteLogs.java")
-        command = [str(find_java()), "-Xmx512m", "-XX:+UseSerialGC", "-cp", class_path, str(helper)]
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it lives as long as Java does
-        pipe = subprocess.PIPE
-        self._java = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._errors, text=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._java.communicate()
-        self._errors.close()
+    source = "WriteLogs.java"
 
     def ask(self, line: str) -> tuple[int | None, tuple[int, ...]]:
         """Give Java a line; return its answer, and the log's offsets while that is open.
@@ -238,15 +221,7 @@ class RealLog:
             LogRefused: Kafka has thrown an exception.
             UsageError: Java has ended.
         """
-        assert self._java.stdin is not None and self._java.stdout is not None
-        try:
-            print(line, file=self._java.stdin, flush=True)
-            words = self._java.stdout.readline().split()
-        except BrokenPipeError:
-            words = []
-        if not words:
-            self._errors.seek(0)
-            raise UsageError(f"WriteLogs.java has ended: {self._errors.read()[-2_000:]}")
+        words = self.words(line)
         if words[0] == "error":
             raise LogRefused(f"{line}: {' '.join(words[1:])}")
         return None if words[0] == "none" else int(words[0]), tuple(map(int, words[1:]))

@@ -9,7 +9,7 @@ from kwalk.model.kafka.groups import consumer_coordinator, heartbeat_thread, sti
 from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup
 from kwalk.model.language import Scenario, default_bounds
 
-COOPERATIVE_RELEASES = ("2.8.2", "2.4.1", "2.8.0", "2.8.1", "3.3.2", "3.4.0", "3.6.2", "3.9.0")
+COOPERATIVE_RELEASES = ("2.8.2", "2.4.1", "2.8.0", "2.8.1", "3.3.1", "3.4.0", "3.6.2", "3.9.0")
 COOPERATIVE = Scenario(
     name="consumer-group-cooperative",
     story="Consumers with the cooperative sticky assignor are late in a rebalance.",

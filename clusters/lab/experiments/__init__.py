@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwalk.clusters.lab.experiments import (
+    consumers,
     controllers,
     coordinators,
     deletions,
@@ -33,6 +34,7 @@ MODULES = (
     coordinators,
     reassignments,
     groups,
+    consumers,
     logs,
     directories,
     moves,

@@ -242,7 +242,7 @@ def receive_assignment(group: CooperativeGroup, consumer: ConsumerId) -> None:
     source="SyncGroupResponseHandler: REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID",
 )
 def join_once_more(group: CooperativeGroup, consumer: ConsumerId) -> None:
-    """It keeps its partition; one that was removed meanwhile keeps it until KAFKA-12983, and in 3.3 nobody does."""
+    """It keeps its partition; one that was removed meanwhile keeps it until KAFKA-12983, and in 3.3.1 nobody does."""
     member = group.members[consumer]
     require(member.step is MemberStep.SYNCING and (group.is_rebalancing or not member.is_known))
     member.step, member.is_assigned = MemberStep.PREPARED, False

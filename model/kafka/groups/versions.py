@@ -537,13 +537,13 @@ OLDER_CLAIMS_COUNT = version_flag(
 )
 FAILED_SYNCS_KEEP_GENERATIONS = version_flag(
     "failed_syncs_keep_generations",
-    "KAFKA-13891, taken back (3.4.0): a consumer keeps its partitions, if another rebalance begins before it has its "
-    "assignment; in 3.3 it lost them",
-    {"3.3.0": False, "3.4.0": True},
+    "KAFKA-13891, taken back (3.3.2, 3.4.0): a consumer keeps its partitions, if another rebalance begins before it has "
+    "its assignment; in 3.3.0 and 3.3.1 it lost them",
+    {"3.3.0": False, "3.3.2": True},
     before=True,
     closes="a consumer that is in the group keeps its partition until that is assigned to another",
-    source="PR-12794 (3.4.0): SyncGroupResponseHandler",
-    trials=(Trial("consumer-group-cooperative", ("partition_is_kept_for_its_consumer",), variant="3.3.2"),),
+    source="PR-12794 (3.3.2, 3.4.0): SyncGroupResponseHandler",
+    trials=(Trial("consumer-group-cooperative", ("partition_is_kept_for_its_consumer",), variant="3.3.1"),),
 )
 RACKS_LEAVE_TIME_TO_REVOKE = version_flag(
     "racks_leave_time_to_revoke",

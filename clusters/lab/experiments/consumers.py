@@ -1,0 +1,302 @@
+"""Kafka's own consumers in a group: cooperative rebalances, sticky assignors, and a thread that waits."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.consumers import RealConsumers
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.model.language import KwalkError
+
+ASSIGNORS = "org.apache.kafka.clients.consumer."
+COOPERATIVE = {"group.id": "g", "partition.assignment.strategy": f"{ASSIGNORS}CooperativeStickyAssignor"}
+STICKY = {"group.id": "g", "partition.assignment.strategy": f"{ASSIGNORS}StickyAssignor"}
+OFFSETS = {
+    "offsets.topic.replication.factor": 1,
+    "offsets.topic.num.partitions": 1,
+    "group.initial.rebalance.delay.ms": 0,
+    "auto.create.topics.enable": "false",
+}
+PAGE = "consumers-of-a-group.md"
+
+
+def _created(lab: Lab, topics: Mapping[str, Sequence[int]]) -> None:
+    """Create topics, each with the brokers of its partitions, and wait for their leaders."""
+    for topic, brokers in topics.items():
+        if lab.options.old_brokers:
+            replicas = ",".join(map(str, brokers))
+            lab.tool("1.0.0", "--create", "--topic", topic, "--replica-assignment", replicas)
+        else:
+            lab.admin().create_topic(topic, {number: [broker] for number, broker in enumerate(brokers)})
+        if not lab.wait_for_leaders(topic, len(brokers)):
+            raise KwalkError(f"Topic {topic} had no leaders within 20 s.")
+
+
+def _owners(group: RealConsumers, names: Sequence[str], partition: str) -> list[str]:
+    return [name for name in names if partition in group.owned(name)]
+
+
+def _claim_of_a_removed_consumer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer's callback take longer than max.poll.interval.ms, and look who has its other partition later."""
+    _created(lab, {"t": [1], "u": [1]})
+    with RealConsumers(lab, COOPERATIVE | {"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}) as group:
+        group.add("a", "t,u", delay_ms=16_000)
+        group.tell("start", "a")
+        wait_until(lambda: len(group.owned("a")) == 2, 30)
+        group.tell("pause", "a")
+        group.add("b", "t")
+        group.tell("start", "b")
+        group.tell("subscribe", "a", "t", 16_000)
+        lab.note("consumer a subscribes to t only, and its callback begins")
+        group.tell("start", "a")
+        wait_until(lambda: "t-0" in group.owned("b"), 30)
+        time.sleep(25)
+        owners = _owners(group, "ab", "t-0")
+        history = group.history()
+    details = {"history": history, "owners": owners}
+    return RoundOutcome(f"t-0 is consumed by {' and '.join(owners)}", len(owners) == 2, details)
+
+
+def _earlier_generation(lab: Lab, effect: str) -> RoundOutcome:
+    """Have a consumer miss an assignment, as another one asks for a rebalance; say what becomes of its partition."""
+    _created(lab, {"t": [1, 1]})
+    with RealConsumers(lab, COOPERATIVE | {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 1000}) as group:
+        for name, count in (("leader", 2), ("z", 1), ("a", 0)):
+            group.add(name, "t", delay_ms=2000)
+            group.tell("start", name)
+            wait_until(lambda n=name, c=count: len(group.owned(n)) == c, 30)  # type: ignore[misc]
+            time.sleep(8)
+        for name in ("leader", "z", "a"):
+            group.tell("pause", name)
+        missed = group.owned("z")
+        lab.note("the leader asks for a rebalance; consumer z sends JoinGroup, and does not look at the answer")
+        group.tell("rejoin", "leader")
+        group.poll("leader", 0.3)
+        time.sleep(2)
+        group.poll("z", 0.3)
+        for name in ("leader", "a"):
+            group.tell("start", name)
+        time.sleep(3)
+        group.tell("pause", "leader")
+        lab.note("the leader asks for another one, and then consumer z polls again")
+        group.tell("rejoin", "leader")
+        group.poll("leader", 0.3)
+        for name in ("z", "leader"):
+            group.tell("start", name)
+        time.sleep(8)
+        history = group.history()
+    return _seen_of(history, effect, *missed)
+
+
+def _seen_of(history: list[str], effect: str, partition: str) -> RoundOutcome:
+    """Return what has happened to the partition of consumer z: `refused`, `taken` before it was revoked, or `lost`."""
+    later = history[history.index(f"z gets {partition}") + 1 :]
+    if any("IllegalStateException" in event for event in later):
+        what = "refused"
+    elif f"z loses {partition}" in later:
+        what = "lost"
+    elif f"a gets {partition}" in later and f"z revokes {partition}" not in later[: later.index(f"a gets {partition}")]:
+        what = "taken"
+    else:
+        what = "kept"
+    return RoundOutcome(f"its partition is {what}", what == effect, {"history": history})
+
+
+def _refused(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    return _earlier_generation(lab, "refused")
+
+
+def _taken(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    return _earlier_generation(lab, "taken")
+
+
+def _deleted_topic(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete a topic to which a consumer with the sticky assignor has subscribed; another one joins then."""
+    _created(lab, {"t": [1], "u": [1]})
+    with RealConsumers(lab, STICKY | {"metadata.max.age.ms": 1000}) as group:
+        group.add("a", "t,u")
+        group.tell("start", "a")
+        wait_until(lambda: len(group.owned("a")) == 2, 30)
+        lab.tool("1.0.0", "--delete", "--topic", "u")
+        time.sleep(10)
+        history = group.history()
+    failed = any("NullPointerException" in event for event in history)
+    return RoundOutcome("the consumer ends" if failed else "t is assigned", failed, {"history": history})
+
+
+def _two_topics(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer with all partitions of two topics, and another one join."""
+    _created(lab, {"t": [1] * 4, "u": [1] * 4})
+    with RealConsumers(lab, COOPERATIVE) as group:
+        for name, count in (("a", 8), ("b", 4)):
+            group.add(name, "t,u")
+            group.tell("start", name)
+            wait_until(lambda n=name, c=count: len(group.owned(n)) == c, 40)  # type: ignore[misc]
+        time.sleep(3)
+        owned = {name: group.owned(name) for name in "ab"}
+        history = group.history()
+    of_one = {name: sum(partition.startswith("t") for partition in owned[name]) for name in "ab"}
+    text = "; ".join(f"{name} has {count} of t and {len(owned[name]) - count} of u" for name, count in of_one.items())
+    return RoundOutcome(text, set(of_one.values()) != {2}, {"owned": owned, "history": history})
+
+
+def _racks(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have three consumers in two racks join together, where all four partitions are in one of these."""
+    _created(lab, {"t": [1] * 4})
+    with RealConsumers(lab, COOPERATIVE) as group:
+        names = ("a", "b", "c")
+        for name in names:
+            group.add(name, "t", client_rack="y" if name == "c" else "x")
+            group.tell("start", name)
+        time.sleep(20)
+        owned = {name: group.owned(name) for name in names}
+        history = group.history()
+    failed = any("IllegalStateException" in event for event in history)
+    text = "the assignment fails" if failed else f"{sorted(map(len, owned.values()))} partitions"
+    return RoundOutcome(text, failed, {"owned": owned, "history": history})
+
+
+def _rack_of_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move a partition to the rack of another consumer, and look whether that gets it before it is revoked."""
+    _created(lab, {"t": [1]})
+    with RealConsumers(lab, COOPERATIVE | {"metadata.max.age.ms": 2000}) as group:
+        group.add("a", "t", client_rack="x")
+        group.tell("start", "a")
+        wait_until(lambda: group.owned("a") == ["t-0"], 30)
+        group.add("b", "t", client_rack="y")
+        group.tell("start", "b")
+        time.sleep(8)
+        plan = {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [2]}]}
+        lab.zk.create("/admin/reassign_partitions", json.dumps(plan).encode())
+        wait_until(lambda: "t-0" in group.owned("b"), 60)
+        time.sleep(3)
+        history = group.history()
+    later = history[history.index("a gets t-0") + 1 :]
+    moved = "b gets t-0" in later
+    early = moved and "a revokes t-0" not in later[: later.index("b gets t-0")]
+    text = "both have it for a while" if early else "it is revoked first" if moved else "it stays"
+    return RoundOutcome(text, early, {"history": history})
+
+
+def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Stop the process of a broker whose answer a consumer waits for, and look whether its group loses it."""
+    _created(lab, {"t": [1]})
+    settings = {"group.id": "g", "session.timeout.ms": 6000, "heartbeat.interval.ms": 2000}
+    coordinator = None
+    with RealConsumers(lab, settings) as group:
+        group.add("a", "t")
+        group.tell("start", "a")
+        wait_until(lambda: group.owned("a") == ["t-0"], 40)
+        coordinator = int(lab.states("__consumer_offsets")[0]["leader"])
+        other = 3 - coordinator
+        _created(lab, {"u": [other]})
+        group.tell("pause", "a")
+        group.tell("ends", "a", "u")  # the first one connects
+        time.sleep(2)
+        lab.pause(other)
+        group.tell("ends", "a", "u")
+        time.sleep(25)
+        lab.resume(other)
+    lines = this.lines("server", "has failed, removing it from the group", broker=coordinator)
+    text = "the member is removed" if lines else "the member stays"
+    return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines]})
+
+
+def _is(*releases: str) -> Callable[[str], bool]:
+    return lambda release: release in releases
+
+
+ONE = LabOptions(brokers=1, settings=OFFSETS)
+OLD = LabOptions(brokers=1, settings=OFFSETS, old_brokers=True)
+IN_RACKS = LabOptions(
+    brokers=2,
+    settings=OFFSETS,
+    own_settings={1: {"broker.rack": "x"}, 2: {"broker.rack": "y"}},
+)
+EXPERIMENTS = (
+    Experiment(
+        name="claim-of-a-removed-consumer",
+        about="A callback of a consumer takes longer than max.poll.interval.ms; then it joins again.",
+        expected="In 2.8.0 its other partition is consumed by two consumers for good; later by one.",
+        story=PAGE,
+        run=_claim_of_a_removed_consumer,
+        options=ONE,
+        releases=("2.8.0", "2.8.2", "3.9.0"),
+        predicted=_is("2.8.0"),
+    ),
+    Experiment(
+        name="refused-assignment",
+        about="A consumer misses an assignment, as another rebalance begins, and claims its partition of before.",
+        expected="In 3.0.0 the leader may end with IllegalStateException.",
+        story=PAGE,
+        run=_refused,
+        options=ONE,
+        releases=("3.0.0", "3.9.0"),
+        predicted=_is("3.0.0"),
+    ),
+    Experiment(
+        name="assignment-before-a-revocation",
+        about="A consumer misses an assignment, as another rebalance begins, and claims its partition of before.",
+        expected="In 2.8.2 to 3.4.0, without 3.0.0 and 3.3.0, another one gets it before it is revoked.",
+        story=PAGE,
+        run=_taken,
+        options=ONE,
+        releases=("2.8.2", "3.0.2", "3.4.1", "3.9.0"),
+        predicted=_is("2.8.2", "3.0.2"),
+    ),
+    Experiment(
+        name="sticky-assignor-and-a-deleted-topic",
+        about="A topic is deleted to which a consumer with the sticky assignor has subscribed.",
+        expected="Up to 2.2 the consumer ends with NullPointerException.",
+        story=PAGE,
+        run=_deleted_topic,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="consumers-of-two-topics",
+        about="A second consumer joins one that consumes two topics.",
+        expected="Up to 3.7.0 the partitions of a topic may be of one consumer; later each has half of each topic.",
+        story=PAGE,
+        run=_two_topics,
+        options=ONE,
+        releases=("3.6.2", "3.9.0"),
+        predicted=_is("3.6.2"),
+    ),
+    Experiment(
+        name="consumers-in-racks",
+        about="Three consumers in two racks join, where all four partitions are in one.",
+        expected="In 3.5 to 3.7.0 the leader ends with IllegalStateException.",
+        story=PAGE,
+        run=_racks,
+        options=IN_RACKS,
+        releases=("3.6.2", "3.9.0"),
+        predicted=_is("3.6.2"),
+    ),
+    Experiment(
+        name="partition-in-another-rack",
+        about="A partition moves to the rack of another consumer.",
+        expected="In 3.5 to 3.7.0 that gets it before the first one has revoked it.",
+        story=PAGE,
+        run=_rack_of_another,
+        options=IN_RACKS,
+        releases=("3.6.2", "3.9.0"),
+        predicted=_is("3.6.2"),
+    ),
+    Experiment(
+        name="consumer-that-waits",
+        about="A consumer waits for the answer of a broker that is paused, while its coordinator runs.",
+        expected="In 1.0.0 it is removed from its group.",
+        story=PAGE,
+        run=_waits,
+        options=LabOptions(brokers=2, settings=OFFSETS, old_brokers=True),
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+        is_ordered=True,
+    ),
+)
