@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.kafka.groups.sticky_assignor import (
     KEPT,
-    OTHER_RACK,
+    OUTSIDE,
     PARTITIONS,
     DeletedSubscription,
     RackPlaces,
@@ -58,7 +58,7 @@ def consumer_keeps_its_share(spread: SpreadPartitions) -> bool:
     log="none at brokers; the leader: We haven't reached the expected number of members with more than the minQuota",
 )
 def every_consumer_has_a_partition(places: RackPlaces) -> bool:
-    """Of four partitions each of three consumers has one at least."""
+    """Of five partitions each of four consumers has one at least."""
     return all(places.counts[c] > 0 for c in CONSUMERS)
 
 
@@ -71,23 +71,24 @@ def every_partition_has_a_consumer(places: RackPlaces) -> bool:
 @step(symptom="a partition has two consumers, or none", log="none")
 def partition_goes_to_one_consumer(before: RackPlaces, after: RackPlaces) -> bool:
     """One partition less is left, and one consumer has one more; within racks it is one of the first."""
-    premise(before.left != after.left)
+    premise(before.left > after.left)
     counted = before.full <= after.full <= before.full + 1
-    is_in_rack = not before.is_within_racks or before.counts[OTHER_RACK] == after.counts[OTHER_RACK]
+    outside = [c for c in CONSUMERS if c >= OUTSIDE]
+    is_in_rack = not before.is_within_racks or all(before.counts[c] == after.counts[c] for c in outside)
     return after.left == before.left - 1 and is_in_rack and counted
 
 
 @step(symptom="partitions are lost on the way", log="none")
 def partitions_are_counted(before: RackPlaces, after: RackPlaces) -> bool:
-    """What consumers have, and what is left, are four; racks are left when nobody in them may have more."""
+    """What consumers have, and what is left, are five; racks are left when all in them have one."""
     premise(True)
     total = sum(after.counts[c] for c in CONSUMERS) + after.left
     ends_racks = before.is_within_racks and not after.is_within_racks
-    has_place = any(before.counts[c] == 0 for c in CONSUMERS if c != OTHER_RACK)
-    return total == PARTITIONS and not (ends_racks and has_place)
+    has_place = any(before.counts[c] == 0 for c in CONSUMERS if c < OUTSIDE)
+    return total == PARTITIONS + (not after.is_within_racks) and not (ends_racks and has_place)
 
 
 @reachable()
-def other_rack_gets_a_partition(places: RackPlaces) -> bool:
-    """The consumer in another rack has one."""
-    return places.counts[OTHER_RACK] > 0
+def consumer_outside_gets_a_partition(places: RackPlaces) -> bool:
+    """A consumer in a rack without partitions has one."""
+    return places.counts[OUTSIDE] > 0

@@ -120,7 +120,7 @@ TWO_TOPICS = Scenario(
 )
 RACKS = Scenario(
     name="sticky-assignor-and-racks",
-    story="Three consumers, of which one is in another rack than all replicas, get four partitions.",
+    story="Four consumers, of which two are in a rack without replicas, get five partitions.",
     state=sticky_assignor.RackPlaces,
     actions=(sticky_assignor.give_next_partition, sticky_assignor.go_on_without_racks),
     initial=sticky_assignor.begins_with_all_partitions,
@@ -129,9 +129,9 @@ RACKS = Scenario(
         assignors.every_partition_has_a_consumer,
         assignors.partition_goes_to_one_consumer,
         assignors.partitions_are_counted,
-        assignors.other_rack_gets_a_partition,
+        assignors.consumer_outside_gets_a_partition,
     ),
-    bounds={"consumers": 3},
+    bounds={"consumers": 4},
     variants={r: COOPERATIVE.variants[r] for r in ("3.6.2", "3.9.0")},
     source="ConstrainedAssignmentBuilder.assignRackAwareRoundRobin (KIP-881); KAFKA-15170",
 )

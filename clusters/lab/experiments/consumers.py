@@ -10,6 +10,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.consumers import RealConsumers
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.zookeeper import create
 from kwalk.model.language import KwalkError
 
 ASSIGNORS = "org.apache.kafka.clients.consumer."
@@ -145,12 +146,12 @@ def _two_topics(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 def _racks(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Have three consumers in two racks join together, where all four partitions are in one of these."""
-    _created(lab, {"t": [1] * 4})
+    """Have four consumers in two racks join together, where four of five partitions are in one of these."""
+    _created(lab, {"t": [1, 1, 1, 1, 2]})
     with RealConsumers(lab, COOPERATIVE) as group:
-        names = ("a", "b", "c")
+        names = ("a", "b", "c", "d")
         for name in names:
-            group.add(name, "t", client_rack="y" if name == "c" else "x")
+            group.add(name, "t", client_rack="z" if name in "cd" else "x")
             group.tell("start", name)
         time.sleep(20)
         owned = {name: group.owned(name) for name in names}
@@ -162,22 +163,23 @@ def _racks(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _rack_of_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Move a partition to the rack of another consumer, and look whether that gets it before it is revoked."""
-    _created(lab, {"t": [1]})
+    _created(lab, {"t": [1, 1]})
     with RealConsumers(lab, COOPERATIVE | {"metadata.max.age.ms": 2000}) as group:
-        group.add("a", "t", client_rack="x")
-        group.tell("start", "a")
-        wait_until(lambda: group.owned("a") == ["t-0"], 30)
-        group.add("b", "t", client_rack="y")
-        group.tell("start", "b")
-        time.sleep(8)
-        plan = {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [2]}]}
-        lab.zk.create("/admin/reassign_partitions", json.dumps(plan).encode())
-        wait_until(lambda: "t-0" in group.owned("b"), 60)
-        time.sleep(3)
+        for name, rack in (("a", "x"), ("b", "y")):
+            group.add(name, "t", delay_ms=4000 if name == "a" else 0, client_rack=rack)
+            group.tell("start", name)
+        wait_until(lambda: all(len(group.owned(name)) == 1 for name in "ab"), 40)
+        time.sleep(4)
+        (partition,) = group.owned("a")
+        number = int(partition[-1])
+        plan = {"version": 1, "partitions": [{"topic": "t", "partition": number, "replicas": [2]}]}
+        lab.zk.do(create("/admin/reassign_partitions", json.dumps(plan).encode()))
+        wait_until(lambda: partition in group.owned("b"), 60)
+        time.sleep(5)
         history = group.history()
-    later = history[history.index("a gets t-0") + 1 :]
-    moved = "b gets t-0" in later
-    early = moved and "a revokes t-0" not in later[: later.index("b gets t-0")]
+    later = history[history.index(f"a gets {partition}") + 1 :]
+    moved = f"b gets {partition}" in later
+    early = moved and f"a revokes {partition}" not in later[: later.index(f"b gets {partition}")]
     text = "both have it for a while" if early else "it is revoked first" if moved else "it stays"
     return RoundOutcome(text, early, {"history": history})
 
@@ -214,7 +216,7 @@ ONE = LabOptions(brokers=1, settings=OFFSETS)
 OLD = LabOptions(brokers=1, settings=OFFSETS, old_brokers=True)
 IN_RACKS = LabOptions(
     brokers=2,
-    settings=OFFSETS,
+    settings=OFFSETS | {"group.initial.rebalance.delay.ms": 4000},
     own_settings={1: {"broker.rack": "x"}, 2: {"broker.rack": "y"}},
 )
 EXPERIMENTS = (
@@ -270,7 +272,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="consumers-in-racks",
-        about="Three consumers in two racks join, where all four partitions are in one.",
+        about="Four consumers in two racks join, where four of five partitions are in one.",
         expected="In 3.5 to 3.7.0 the leader ends with IllegalStateException.",
         story=PAGE,
         run=_racks,

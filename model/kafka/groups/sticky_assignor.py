@@ -71,19 +71,22 @@ def keep_owned_partition(spread: SpreadPartitions, of_first: bool) -> None:
 
 
 PLACES = 2
-"""The most partitions of a consumer (Kafka: maxQuota); the least is one."""
+"""The most partitions of a consumer (Kafka: maxQuota); the least is one, and one of four consumers is to have two."""
 PARTITIONS = 4
-OTHER_RACK = 2
-"""The consumer that is in another rack than all replicas."""
+"""Those in the rack of the first consumers; a fifth one is in a rack without consumers."""
+OUTSIDE = 2
+"""The first consumer of those that are in a rack without partitions."""
 
 
 @state
 class RackPlaces:
-    """Four partitions whose replicas are in one rack, and three consumers, of which the last is in another rack.
+    """Five partitions and four consumers, of which two are in the rack of four partitions.
+
+    The assignor heeds racks only if not all partitions are in the same ones.
 
     Attributes:
         counts: how many partitions each consumer has.
-        full: how many consumers have two, as the assignor counts them; one is to have two.
+        full: how many consumers have two, as the assignor counts them.
         left: partitions that have no consumer yet.
         is_within_racks: whether only consumers in the rack of a partition get it.
     """
@@ -101,9 +104,9 @@ def begins_with_all_partitions(places: RackPlaces) -> None:
 
 def may_take(places: RackPlaces, consumer: int) -> bool:
     """Return whether the next partition may go to a consumer: to one without any first, then to one with one."""
-    if consumer == OTHER_RACK and places.is_within_racks:
+    if consumer >= OUTSIDE and places.is_within_racks:
         return False
-    if any(places.counts[c] == 0 and (c != OTHER_RACK or not places.is_within_racks) for c in CONSUMERS):
+    if any(places.counts[c] == 0 and (c < OUTSIDE or not places.is_within_racks) for c in CONSUMERS):
         return places.counts[consumer] == 0
     is_last = places.full == 1 and bool(RACKS_LEAVE_PLACES)
     return places.counts[consumer] == 1 and not is_last
@@ -125,7 +128,8 @@ def give_next_partition(places: RackPlaces, consumer: ConsumerId) -> None:
 
 @action(by=ASSIGNOR, description="goes on without racks", source="ConstrainedAssignmentBuilder.build")
 def go_on_without_racks(places: RackPlaces) -> None:
-    """Nobody in the rack may have more, or nothing is left."""
+    """Nobody in the rack may have more, or nothing of it is left. The fifth partition comes now."""
     require(places.is_within_racks)
     require(places.left == 0 or not any(may_take(places, c) for c in CONSUMERS))
     places.is_within_racks = False
+    places.left += 1

@@ -537,8 +537,8 @@ OLDER_CLAIMS_COUNT = version_flag(
 )
 FAILED_SYNCS_KEEP_GENERATIONS = version_flag(
     "failed_syncs_keep_generations",
-    "KAFKA-13891, taken back (3.3.2, 3.4.0): a consumer keeps its partitions, if another rebalance begins before it has "
-    "its assignment; in 3.3.0 and 3.3.1 it lost them",
+    "KAFKA-13891, taken back (3.3.2, 3.4.0): a consumer keeps its partitions, if another rebalance begins before it "
+    "has its assignment; in 3.3.0 and 3.3.1 it lost them",
     {"3.3.0": False, "3.3.2": True},
     before=True,
     closes="a consumer that is in the group keeps its partition until that is assigned to another",
