@@ -58,6 +58,19 @@ def partition_is_kept_for_its_consumer(before: CooperativeGroup, after: Cooperat
     return all(after.members[m].step is MemberStep.STABLE for m in lost)
 
 
+@step(
+    symptom="a partition goes to a consumer that was removed before, and is read again from its last commit",
+    log="none",
+)
+def last_consumer_keeps_its_partition(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """Of two members that claim the partition one of an earlier generation is not assigned it alone."""
+    claimants = owners(before)
+    premise(before.generation != after.generation and len(claimants) == 2)
+    last = max(before.members[m].claim for m in claimants)
+    assigned = [m for m in claimants if after.members[m].is_assigned]
+    return len(assigned) == 0 or any(before.members[m].claim == last for m in assigned)
+
+
 @step(symptom="a generation begins by itself", log="none")
 def generation_begins_with_its_members(before: CooperativeGroup, after: CooperativeGroup) -> bool:
     """A generation is the next one, begins when all members of the group have joined, and ends the rebalance."""

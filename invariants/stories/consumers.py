@@ -30,6 +30,7 @@ COOPERATIVE = Scenario(
         members.assignment_is_accepted,
         members.partition_is_revoked_first,
         members.partition_is_kept_for_its_consumer,
+        members.last_consumer_keeps_its_partition,
         members.generation_begins_with_its_members,
         members.rebalance_has_a_cause,
         members.waiting_member_stays,

@@ -23,7 +23,139 @@ CRASHED = "start(0) join_group(0,0) crash(0) complete_join(0) expire_heartbeat(0
 THERE = "start(0) elect(1,1) handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(1,0)"
 AND_BACK = "elect(0,1) handle_leader_and_isr(0,1) handle_leader_and_isr(1,0) run_task(0,0) run_task(0,0) run_task(1,0)"
 AWAY = "handle_leader_and_isr(0,0) handle_leader_and_isr(1,0) run_task(0,0) find_coordinator(0) run_task(1,0)"
+REMOVED = """
+    begin_rebalance() prepare_join(0) end_session(0) prepare_join(1) learn_of_removal(0) send_join(1) complete_join(1)
+    receive_assignment(1) send_join(0)
+    """
+MISSED = """
+    begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_join(1) complete_join(0) receive_assignment(1)
+    begin_rebalance() prepare_join(1) send_join(1) join_once_more(0) send_join(0)
+    """
 BROKEN = (
+    (
+        Broken(
+            "settled_partition_has_one_consumer()",
+            "consumer-group-cooperative",
+            "2.8.0",
+            f"""{REMOVED} prepare_join(1) send_join(1) complete_join(0) receive_assignment(0) receive_assignment(1)""",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "partition_is_revoked_first()",
+            "consumer-group-cooperative",
+            "2.4.1",
+            REMOVED,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "assignment_is_accepted()",
+            "consumer-group-cooperative",
+            "2.8.1",
+            f"{MISSED} complete_join(1)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "partition_is_revoked_first()",
+            "consumer-group-cooperative",
+            "2.8.2",
+            f"{MISSED} complete_join(1) receive_assignment(1)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "partition_is_kept_for_its_consumer()",
+            "consumer-group-cooperative",
+            "3.3.1",
+            "end_session(1) prepare_join(0) send_join(0) complete_join(0) begin_rebalance() join_once_more(0)",
+        ),
+        "3.4.0",
+    ),
+    (
+        Broken(
+            "partition_is_revoked_first()",
+            "consumer-group-cooperative-racks",
+            "3.6.2",
+            """
+            change_rack(1) prepare_join(0) prepare_join(1) send_join(0) send_join(1) complete_join(1)
+            receive_assignment(1)
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "join_is_completed()",
+            "consumer-with-two-threads",
+            "2.3",
+            "leave_for_want_of_polls() join_with_another_id() leave_for_want_of_polls() finish_join()",
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
+            "member_keeps_its_place()",
+            "consumer-with-two-threads",
+            "2.4.1",
+            "remove_silent_member() take_error() join_with_a_lost_id() join_with_another_id() handle_error()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "waiting_consumer_stays()",
+            "consumer-that-waits",
+            "1.0",
+            2 * f"poll_for_an_answer() {5 * 'pass_second() '}",
+        ),
+        "1.0.2",
+    ),
+    (
+        Broken(
+            "waiting_consumer_stays()",
+            "consumer-that-waits",
+            "1.0.2",
+            f"pass_second() poll_for_an_answer() {5 * 'pass_second() '}",
+            bounds={"session_seconds": 6, "interval_seconds": 2},
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "other_topics_are_assigned()",
+            "sticky-assignor-and-a-deleted-topic",
+            "2.1.0",
+            "delete_subscribed_topic() assign_subscribed_topics()",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "topics_are_spread()",
+            "sticky-assignor-and-two-topics",
+            "3.6.2",
+            "keep_owned_partition(0) keep_owned_partition(0)",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "every_consumer_has_a_partition()",
+            "sticky-assignor-and-racks",
+            "3.6.2",
+            """
+            give_next_partition(0) give_next_partition(1) give_next_partition(0) give_next_partition(1)
+            go_on_without_racks() give_next_partition(2)
+            """,
+        ),
+        "3.9.0",
+    ),
     (
         Broken(
             "offset_in_zookeeper_is_found()",
@@ -618,6 +750,13 @@ SEARCHED = (
     ("consumer-group-empty-amid-a-commit", "3.9.0"),
     ("consumer-groups-of-one-partition", "3.9.0"),
     ("consumer-groups-of-ended-transactions", "3.9.0"),
+    ("consumer-group-cooperative", "2.8.2"),
+    ("consumer-group-cooperative-racks", "3.6.2"),
+    ("consumer-with-two-threads", "2.8.2"),
+    ("consumer-that-waits", "3.9.0"),
+    ("sticky-assignor-and-a-deleted-topic", "3.9.0"),
+    ("sticky-assignor-and-two-topics", "3.9.0"),
+    ("sticky-assignor-and-racks", "3.9.0"),
 )
 """Stories and releases of which every state is searched."""
 

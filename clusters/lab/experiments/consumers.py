@@ -243,12 +243,12 @@ EXPERIMENTS = (
     Experiment(
         name="assignment-before-a-revocation",
         about="A consumer misses an assignment, as another rebalance begins, and claims its partition of before.",
-        expected="In 2.8.2 to 3.4.0, without 3.0.0 and 3.3.0, another one gets it before it is revoked.",
+        expected="In 2.8.2 to 3.4.0, without 3.0.0, 3.3.0 and 3.3.1, another one gets it before it is revoked.",
         story=PAGE,
         run=_taken,
         options=ONE,
-        releases=("2.8.2", "3.0.2", "3.4.1", "3.9.0"),
-        predicted=_is("2.8.2", "3.0.2"),
+        releases=("2.8.2", "3.0.2", "3.3.2", "3.4.1", "3.9.0"),
+        predicted=_is("2.8.2", "3.0.2", "3.3.2"),
     ),
     Experiment(
         name="sticky-assignor-and-a-deleted-topic",

@@ -16,10 +16,10 @@ from enum import Enum
 from kwalk.model.kafka.groups.domains import CONSUMER, CONSUMERS, GENERATIONS, ConsumerId
 from kwalk.model.kafka.groups.versions import (
     CLAIMS_HAVE_GENERATIONS,
-    EQUAL_SUBSCRIPTIONS_ARE_QUICK,
     FAILED_SYNCS_KEEP_GENERATIONS,
     JOINS_ARE_PREPARED_AGAIN,
     OLDER_CLAIMS_COUNT,
+    ONE_CLAIM_IS_KEPT,
     RACKS_LEAVE_TIME_TO_REVOKE,
     STICKY_ASSIGNMENTS_ARE_TRUSTED,
 )
@@ -186,12 +186,12 @@ def is_in_rack(group: CooperativeGroup, member: int) -> bool:
 def gets_partition(group: CooperativeGroup, member: int, assignee: int) -> bool:
     """Return whether a member is assigned the partition, before what others have to revoke is taken out.
 
-    From 2.5.1 on, each member keeps what it claims, if all have equal subscriptions (KAFKA-9987).
+    From 2.5.1 on, each member kept what it claimed, if all had equal subscriptions (KAFKA-9987).
     """
     if not any(is_claimed(group, m) and is_in_rack(group, m) for m in CONSUMERS):
         return member == assignee
     is_kept = is_claimed(group, member) and is_in_rack(group, member)
-    return is_kept and (member == assignee or bool(EQUAL_SUBSCRIPTIONS_ARE_QUICK))
+    return is_kept and (member == assignee or not ONE_CLAIM_IS_KEPT)
 
 
 @action(

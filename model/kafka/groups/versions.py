@@ -493,11 +493,15 @@ COORDINATOR_EPOCH = version_flag(
         ),
     ),
 )
-EQUAL_SUBSCRIPTIONS_ARE_QUICK = version_flag(
-    "equal_subscriptions_are_quick",
-    "KAFKA-9987 (2.5.1): members with equal subscriptions are assigned in one pass, and each keeps what it claims",
-    {"2.5.1": True},
-    no_fix="it assigns in less time",
+ONE_CLAIM_IS_KEPT = version_flag(
+    "one_claim_is_kept",
+    "KAFKA-12984 (2.8.1, 3.0.0): a partition that two members claim is assigned to one of them at most; since 2.5.1 "
+    "(KAFKA-9987), and until then, to both, if all members have equal subscriptions",
+    {"2.5.1": False, "2.8.1": True},
+    before=True,
+    closes="a settled partition has one consumer",
+    source="KAFKA-12984 (2.8.1, 3.0.0): AbstractStickyAssignor.constrainedAssign",
+    trials=(Trial("consumer-group-cooperative", ("settled_partition_has_one_consumer",), variant="2.8.0"),),
 )
 JOINS_ARE_PREPARED_AGAIN = version_flag(
     "joins_are_prepared_again",
@@ -511,11 +515,11 @@ JOINS_ARE_PREPARED_AGAIN = version_flag(
 CLAIMS_HAVE_GENERATIONS = version_flag(
     "claims_have_generations",
     "KAFKA-12984 (2.8.1, 3.0.0): the cooperative sticky assignor heeds what members of the last generation claim; "
-    "since 2.5.1, and until then, all that claim a partition were assigned it",
+    "before, what any member claimed",
     {"2.8.1": True},
-    closes="a settled partition has one consumer",
+    closes="of two members that claim a partition the one of the later generation keeps it",
     source="KAFKA-12984 (2.8.1, 3.0.0): CooperativeStickyAssignor.memberData",
-    trials=(Trial("consumer-group-cooperative", ("settled_partition_has_one_consumer",), variant="2.8.0"),),
+    trials=(Trial("consumer-group-cooperative", ("last_consumer_keeps_its_partition",), variant="2.4.1"),),
 )
 STICKY_ASSIGNMENTS_ARE_TRUSTED = version_flag(
     "sticky_assignments_are_trusted",
