@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, MemberStep
+from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, RebalanceStep
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.language import always, premise, reachable, step
 
@@ -14,7 +14,7 @@ def owners(group: CooperativeGroup) -> list[int]:
 
 def is_settled(group: CooperativeGroup) -> bool:
     """Return whether no rebalance is under way, and each member has its assignment."""
-    return not group.is_rebalancing and all(group.members[m].step is MemberStep.STABLE for m in CONSUMERS)
+    return not group.is_rebalancing and all(group.members[m].step is RebalanceStep.STABLE for m in CONSUMERS)
 
 
 @always(
@@ -55,7 +55,7 @@ def partition_is_kept_for_its_consumer(before: CooperativeGroup, after: Cooperat
     """A member that is in the group keeps its partition, unless its assignment is without it."""
     lost = [m for m in owners(before) if not after.members[m].owns]
     premise(bool(lost))
-    return all(after.members[m].step is MemberStep.STABLE for m in lost)
+    return all(after.members[m].step is RebalanceStep.STABLE for m in lost)
 
 
 @step(
@@ -71,12 +71,38 @@ def last_consumer_keeps_its_partition(before: CooperativeGroup, after: Cooperati
     return len(assigned) == 0 or any(before.members[m].claim == last for m in assigned)
 
 
+@step(symptom="a partition goes to a consumer, though another one claims it", log="none")
+def assignment_heeds_claims(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A partition that its last consumer claims stays with a claimant; one that nobody claims is assigned to one."""
+    premise(before.generation != after.generation)
+    claimants, assigned = owners(before), [m for m in CONSUMERS if after.members[m].is_assigned]
+    newest = max([before.members[m].claim for m in before.roster])
+    kept = [m for m in claimants if before.members[m].claim == newest and before.rack in (None, m)]
+    are_members = all(before.members[m].is_known for m in assigned)
+    if kept:
+        return are_members and len(assigned) > 0 and all(m in claimants for m in assigned)
+    if claimants and before.rack is not None:
+        return are_members and len(assigned) <= 1
+    is_in_rack = before.rack is None or not before.members[before.rack].is_known or before.rack in assigned
+    return are_members and len(assigned) == 1 and is_in_rack
+
+
+@step(symptom="a member gives up its id while it is in the group", log="none")
+def id_goes_with_the_place(before: CooperativeGroup, after: CooperativeGroup) -> bool:
+    """A member gives up its id when it learns that the group has not got it, and is then about to join."""
+    changed = [m for m in CONSUMERS if before.members[m].has_id and not after.members[m].has_id]
+    premise(bool(changed))
+    waits = any(before.members[m].step is RebalanceStep.JOINING for m in changed)
+    prepared = all(after.members[m].step is RebalanceStep.PREPARED and not before.members[m].is_known for m in changed)
+    return prepared and not waits and before.is_rebalancing == after.is_rebalancing
+
+
 @step(symptom="a generation begins by itself", log="none")
 def generation_begins_with_its_members(before: CooperativeGroup, after: CooperativeGroup) -> bool:
     """A generation is the next one, begins when all members of the group have joined, and ends the rebalance."""
     premise(before.generation != after.generation)
-    have_joined = all(before.members[m].step is MemberStep.JOINING for m in before.roster)
-    wait = all(after.members[m].step is MemberStep.SYNCING for m in after.roster)
+    have_joined = all(before.members[m].step is RebalanceStep.JOINING for m in before.roster)
+    wait = all(after.members[m].step is RebalanceStep.SYNCING for m in after.roster)
     is_next = after.generation == before.generation + 1
     return is_next and have_joined and wait and before.is_rebalancing and not after.is_rebalancing
 
@@ -95,14 +121,14 @@ def waiting_member_stays(before: CooperativeGroup, after: CooperativeGroup) -> b
     changed = [m for m in CONSUMERS if before.members[m].is_known != after.members[m].is_known]
     premise(bool(changed))
     if any(after.members[m].is_known for m in changed):
-        return after.is_rebalancing and all(after.members[m].step is MemberStep.JOINING for m in changed)
-    return after.is_rebalancing and all(before.members[m].step is not MemberStep.JOINING for m in changed)
+        return after.is_rebalancing and all(after.members[m].step is RebalanceStep.JOINING for m in changed)
+    return after.is_rebalancing and all(before.members[m].step is not RebalanceStep.JOINING for m in changed)
 
 
 @step(symptom="a member has an assignment of an earlier generation", log="none")
 def assignment_is_of_the_generation(before: CooperativeGroup, after: CooperativeGroup) -> bool:
     """A member that becomes stable has what was assigned to it, in the generation of the group."""
-    settled = [m for m in CONSUMERS if before.members[m].step is not after.members[m].step is MemberStep.STABLE]
+    settled = [m for m in CONSUMERS if before.members[m].step is not after.members[m].step is RebalanceStep.STABLE]
     premise(bool(settled))
     are_current = all(
         after.members[m].claim == after.generation and after.members[m].owns == before.members[m].is_assigned
@@ -118,11 +144,11 @@ def member_joins_in_turn(before: CooperativeGroup, after: CooperativeGroup) -> b
     premise(bool(changed))
     for m in changed:
         was, now = before.members[m], after.members[m]
-        if now.step is MemberStep.PREPARED and was.is_known and not before.is_rebalancing:
+        if now.step is RebalanceStep.PREPARED and was.is_known and not before.is_rebalancing:
             return False
-        if now.step is MemberStep.PREPARED and (now.has_id != was.is_known or was.step is MemberStep.JOINING):
+        if now.step is RebalanceStep.PREPARED and (now.has_id != was.is_known or was.step is RebalanceStep.JOINING):
             return False
-        if now.step is MemberStep.JOINING and was.step is not MemberStep.PREPARED:
+        if now.step is RebalanceStep.JOINING and was.step is not RebalanceStep.PREPARED:
             return False
     return True
 

@@ -1038,15 +1038,6 @@ RARE_STEP_TRIALS = (
         flags={"generated_ids_migrate": True},
         about="The same, in a migration.",
     ),
-    Trial(
-        "consumer-group-cooperative", variant="2.8.2", about="Consumers keep their partitions while they join again."
-    ),
-    Trial("consumer-group-cooperative-racks", variant=LATEST, about="The same, as replicas move to another rack."),
-    Trial("consumer-with-two-threads", variant=LATEST, about="A consumer joins, and its heartbeat thread is late."),
-    Trial("consumer-that-waits", variant=LATEST, about="A consumer waits for a slow broker."),
-    Trial("sticky-assignor-and-a-deleted-topic", variant=LATEST, about="A topic is deleted that is subscribed to."),
-    Trial("sticky-assignor-and-two-topics", variant=LATEST, about="A consumer keeps partitions of two topics."),
-    Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
     Trial("full-requests-of-kraft", variant=LATEST, about="Full requests of KRaft's controller."),
     Trial("kraft-topic-created-again", variant=LATEST, about="A topic is created again while its broker is down."),
     Trial("kraft-topic-created-again", variant="3.6.0", about="The same, where strays go last."),
@@ -1070,7 +1061,6 @@ OF_RARE_STEPS = (
     "checkpoint_high_watermark",
     "commit_by_append_time",
     "compare_directories",
-    "consumer_coordinator",
     "elect_again_unnoticed",
     "exit_at_a_shorter_leader",
     "fetch_unaware",
@@ -1081,7 +1071,6 @@ OF_RARE_STEPS = (
     "fetcher_endpoint",
     "full_requests",
     "generated_ids",
-    "heartbeat_thread",
     "idle_fetcher",
     "kraft_directories",
     "last_batch",
@@ -1104,7 +1093,6 @@ OF_RARE_STEPS = (
     "server_stop",
     "session_threads",
     "start_reads",
-    "sticky_assignor",
     "tiered_log",
     "transactional_offsets",
     "topic_creation",
@@ -1243,3 +1231,23 @@ MIGRATION_TRIALS = (
     ),
 )
 """The trials of migrations to KRaft: docs/reference/mutants-of-migrations.md."""
+CONSUMER_TRIALS = (
+    Trial("consumer-group-cooperative", variant=LATEST, about="Consumers keep their partitions while they join again."),
+    Trial(
+        "consumer-group-cooperative", variant="2.8.2", about="The same, where a claim may be of an earlier generation."
+    ),
+    Trial("consumer-group-cooperative", variant="2.4.1", about="The same, where claims have no generation."),
+    Trial("consumer-group-cooperative-racks", variant=LATEST, about="Replicas move to another rack."),
+    Trial("consumer-with-two-threads", variant=LATEST, about="A consumer joins, and its heartbeat thread is late."),
+    Trial("consumer-that-waits", variant=LATEST, about="A consumer waits for a slow broker."),
+    Trial(
+        "consumer-that-waits",
+        variant=LATEST,
+        bounds={"session_seconds": 6, "interval_seconds": 2},
+        about="The same, with a short session.",
+    ),
+    Trial("sticky-assignor-and-a-deleted-topic", variant=LATEST, about="A topic is deleted that is subscribed to."),
+    Trial("sticky-assignor-and-two-topics", variant=LATEST, about="A consumer keeps partitions of two topics."),
+    Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
+)
+"""The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""

@@ -7,6 +7,7 @@ from attrs import frozen
 from kwalk.invariants.mutation import (
     CONFIGURATION_MIGRATION_TRIALS,
     CONFIGURATION_TRIALS,
+    CONSUMER_TRIALS,
     ENSEMBLE_TRIALS,
     GROUP_TRIALS,
     LOG_FILE_TRIALS,
@@ -75,6 +76,7 @@ def trial_model(trial: Trial) -> Model:
 RUNS = (
     MutantRun("mutants", TRIALS, "TRIALS"),
     MutantRun("mutants-of-configurations", CONFIGURATION_TRIALS, "CONFIGURATION_TRIALS"),
+    MutantRun("mutants-of-consumers", CONSUMER_TRIALS, "CONSUMER_TRIALS"),
     MutantRun("mutants-of-ensembles", ENSEMBLE_TRIALS, "ENSEMBLE_TRIALS"),
     MutantRun("mutants-of-groups", GROUP_TRIALS, "GROUP_TRIALS", "--seconds 20 "),
     MutantRun(

@@ -90,21 +90,24 @@ def _earlier_generation(lab: Lab, effect: str) -> RoundOutcome:
             group.tell("start", name)
         time.sleep(8)
         history = group.history()
-    return _seen_of(history, effect, *missed)
+    what = outcome_of_partition(history, *missed)
+    return RoundOutcome(f"its partition is {what}", what == effect, {"history": history})
 
 
-def _seen_of(history: list[str], effect: str, partition: str) -> RoundOutcome:
-    """Return what has happened to the partition of consumer z: `refused`, `taken` before it was revoked, or `lost`."""
+def outcome_of_partition(history: list[str], partition: str) -> str:
+    """Return what has happened to a partition of consumer z: `refused`, `lost`, `taken` before it was revoked, `kept`.
+
+    Args:
+        history: What has happened to the consumers, in order.
+        partition: Its name.
+    """
     later = history[history.index(f"z gets {partition}") + 1 :]
     if any("IllegalStateException" in event for event in later):
-        what = "refused"
-    elif f"z loses {partition}" in later:
-        what = "lost"
-    elif f"a gets {partition}" in later and f"z revokes {partition}" not in later[: later.index(f"a gets {partition}")]:
-        what = "taken"
-    else:
-        what = "kept"
-    return RoundOutcome(f"its partition is {what}", what == effect, {"history": history})
+        return "refused"
+    if f"z loses {partition}" in later:
+        return "lost"
+    taken = f"a gets {partition}"
+    return "taken" if taken in later and f"z revokes {partition}" not in later[: later.index(taken)] else "kept"
 
 
 def _refused(lab: Lab, this: ExperimentRound) -> RoundOutcome:

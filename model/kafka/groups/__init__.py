@@ -4,7 +4,8 @@ Begin with `state`, then read `group_coordinator` (what members and their coordi
 (what is cached, loaded and written) and `kwalk.invariants.stories.groups` (the stories). `versions` has the flags.
 `delayed_operations` is a model of its own: the threads of a coordinator, and the locks of its groups. So are
 `member_timeouts`, `offsets_topic` (the creation of __consumer_offsets), `zookeeper_offsets` and `group_answers` (what
-is said of a group).
+is said of a group). Of consumers: `consumer_coordinator` (members that keep their partitions while they join again),
+`heartbeat_thread` (their threads) and `sticky_assignor`.
 
 What the model leaves out, and why these stories lose nothing by it:
 
@@ -22,6 +23,6 @@ What the model leaves out, and why these stories lose nothing by it:
 * More than one commit at a time, and transactions (KIP-98), but for one story. A commit that waits for its replicas is
   not overtaken by the deletion of its topic.
 * Heartbeats of 0.10.0: it answers REBALANCE_IN_PROGRESS to unknown members, too, who join again and learn it then.
-* Clients revoke what they own before they join again: eager rebalancing (not KIP-429).
+* Clients revoke what they own before they join again: eager rebalancing; KIP-429 is in `consumer_coordinator`.
 * The group coordinator of KIP-848 (Kafka 3.7 and later, on KRaft clusters): 3.9 here is GroupCoordinator.scala.
 """

@@ -32,7 +32,7 @@ GROUP_COORDINATOR = Actor("group coordinator", system=False)
 OPERATOR = Actor("operator", system=False)
 
 
-class MemberStep(Enum):
+class RebalanceStep(Enum):
     """How far a member is in a rebalance."""
 
     STABLE = "has its assignment"
@@ -53,7 +53,7 @@ class CooperativeMember:
         is_assigned: whether the partition is in the assignment that SyncGroup is answered with.
     """
 
-    step: MemberStep = choice(MemberStep)
+    step: RebalanceStep = choice(RebalanceStep)
     has_id: bool = flag(default=True)
     is_known: bool = flag(default=True)
     owns: bool = flag()
@@ -111,7 +111,7 @@ def begin_rebalance(group: CooperativeGroup) -> None:
 def end_session(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """A member that waits for an answer to JoinGroup stays; others may be late."""
     member = group.members[consumer]
-    require(member.is_known and member.step is not MemberStep.JOINING and group.ended_sessions < ENDED_SESSIONS)
+    require(member.is_known and member.step is not RebalanceStep.JOINING and group.ended_sessions < ENDED_SESSIONS)
     group.ended_sessions += 1
     member.is_known = False
     group.is_rebalancing = True
@@ -134,8 +134,8 @@ def change_rack(group: CooperativeGroup, consumer: ConsumerId) -> None:
 def prepare_join(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """A member that the coordinator has not loses its partition; others keep theirs."""
     member = group.members[consumer]
-    require(member.step is MemberStep.STABLE and (group.is_rebalancing or not member.is_known))
-    member.step = MemberStep.PREPARED
+    require(member.step is RebalanceStep.STABLE and (group.is_rebalancing or not member.is_known))
+    member.step = RebalanceStep.PREPARED
     if not member.is_known:
         member.has_id = member.owns = False
 
@@ -148,7 +148,7 @@ def prepare_join(group: CooperativeGroup, consumer: ConsumerId) -> None:
 def learn_of_removal(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """It joins again without an id. Until KAFKA-12983 it does not prepare to do so, and keeps its partition."""
     member = group.members[consumer]
-    require(member.step is MemberStep.PREPARED and member.has_id and not member.is_known)
+    require(member.step is RebalanceStep.PREPARED and member.has_id and not member.is_known)
     member.has_id = False
     if JOINS_ARE_PREPARED_AGAIN:
         member.owns = False
@@ -158,9 +158,9 @@ def learn_of_removal(group: CooperativeGroup, consumer: ConsumerId) -> None:
 def send_join(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """It claims what it owns; a rebalance begins if none has."""
     member = group.members[consumer]
-    require(member.step is MemberStep.PREPARED and member.has_id == member.is_known)
+    require(member.step is RebalanceStep.PREPARED and member.has_id == member.is_known)
     require(group.is_rebalancing or group.generation < GENERATIONS)
-    member.step = MemberStep.JOINING
+    member.step = RebalanceStep.JOINING
     member.has_id = member.is_known = True
     group.is_rebalancing = True
 
@@ -203,7 +203,7 @@ def complete_join(group: CooperativeGroup, assignee: ConsumerId) -> None:
     """The leader assigns. Until KAFKA-13406 an assignment is refused that moves what somebody claims still."""
     require(group.is_rebalancing and group.generation < GENERATIONS and not group.has_failed)
     require(group.members[assignee].is_known)
-    require(all(group.members[m].step is MemberStep.JOINING for m in group.roster))
+    require(all(group.members[m].step is RebalanceStep.JOINING for m in group.roster))
     keeper_is_first = is_claimed(group, assignee) and is_in_rack(group, assignee)
     require(keeper_is_first or not any(is_claimed(group, m) and is_in_rack(group, m) for m in CONSUMERS))
     require(is_in_rack(group, assignee) or not any(is_in_rack(group, m) for m in group.roster))
@@ -218,7 +218,7 @@ def complete_join(group: CooperativeGroup, assignee: ConsumerId) -> None:
     for m in CONSUMERS:
         group.members[m].is_assigned = m in assigned
         if group.members[m].is_known:
-            group.members[m].step = MemberStep.SYNCING
+            group.members[m].step = RebalanceStep.SYNCING
 
 
 @action(
@@ -229,9 +229,9 @@ def complete_join(group: CooperativeGroup, assignee: ConsumerId) -> None:
 def receive_assignment(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """It revokes what it has not, and consumes what it has."""
     member = group.members[consumer]
-    require(member.step is MemberStep.SYNCING and member.is_known and not group.is_rebalancing)
+    require(member.step is RebalanceStep.SYNCING and member.is_known and not group.is_rebalancing)
     require(not group.has_failed)
-    member.step = MemberStep.STABLE
+    member.step = RebalanceStep.STABLE
     member.owns, member.is_assigned = member.is_assigned, False
     member.claim = group.generation
 
@@ -244,8 +244,8 @@ def receive_assignment(group: CooperativeGroup, consumer: ConsumerId) -> None:
 def join_once_more(group: CooperativeGroup, consumer: ConsumerId) -> None:
     """It keeps its partition; one that was removed meanwhile keeps it until KAFKA-12983, and in 3.3.1 nobody does."""
     member = group.members[consumer]
-    require(member.step is MemberStep.SYNCING and (group.is_rebalancing or not member.is_known))
-    member.step, member.is_assigned = MemberStep.PREPARED, False
+    require(member.step is RebalanceStep.SYNCING and (group.is_rebalancing or not member.is_known))
+    member.step, member.is_assigned = RebalanceStep.PREPARED, False
     if member.is_known:
         member.owns = member.owns and bool(FAILED_SYNCS_KEEP_GENERATIONS)
     else:
