@@ -16,7 +16,7 @@ from kwalk.model.language import always, premise, reachable, step
 @always(
     symptom="each poll of a consumer ends with IllegalStateException: Coordinator selected invalid assignment "
     "protocol: null",
-    log="none at brokers",
+    log="none",
 )
 def join_is_completed(consumer: JoiningConsumer) -> bool:
     """A join that is answered is completed with the generation of the answer."""
@@ -25,7 +25,7 @@ def join_is_completed(consumer: JoiningConsumer) -> bool:
 
 @step(
     symptom="a group rebalances once more, and waits for a member that no consumer is, until its session ends",
-    log="Preparing to rebalance group",
+    log="Preparing to rebalance group … in state … with old generation …",
 )
 def member_keeps_its_place(before: JoiningConsumer, after: JoiningConsumer) -> bool:
     """A consumer gives up its id as its coordinator has removed it, or as it leaves the group."""
@@ -98,7 +98,7 @@ def consumer_leaves_amid_its_join(consumer: JoiningConsumer) -> bool:
 @always(
     symptom="a group rebalances, as a consumer waits for a slow broker: to beginningOffsets, endOffsets, "
     "offsetsForTimes, position or commitSync",
-    log="Member .* in group .* has failed, removing it from the group",
+    log="Member … in group … has failed, removing it from the group",
 )
 def waiting_consumer_stays(consumer: WaitingConsumer) -> bool:
     """A consumer whose heartbeat thread runs is not removed."""

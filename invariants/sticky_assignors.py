@@ -17,7 +17,7 @@ from kwalk.model.language import always, premise, reachable, step, when_quiescen
 @always(
     symptom="the leader of a group ends with NullPointerException, and so does the next one, until no member "
     "subscribes to a topic that was deleted",
-    log="none at brokers",
+    log="none",
 )
 def other_topics_are_assigned(topic: DeletedSubscription) -> bool:
     """A topic that was deleted does not end an assignment."""
@@ -57,7 +57,7 @@ def consumer_keeps_its_share(spread: SpreadPartitions) -> bool:
 @when_quiescent(
     symptom="the leader of a group with client.rack ends with IllegalStateException, and the group rebalances without "
     "an end",
-    log="none at brokers; the leader: We haven't reached the expected number of members with more than the minQuota",
+    log="none",
 )
 def every_consumer_has_a_partition(places: RackPlaces) -> bool:
     """Of five partitions each of four consumers has one at least."""
