@@ -23,10 +23,7 @@ def join_is_completed(consumer: JoiningConsumer) -> bool:
     return not consumer.has_failed
 
 
-@step(
-    symptom="a group rebalances once more, and waits for a member that no consumer is, until its session ends",
-    log="Preparing to rebalance group … in state … with old generation …",
-)
+@step(symptom="a member that answers gives up its place", log="none")
 def member_keeps_its_place(before: JoiningConsumer, after: JoiningConsumer) -> bool:
     """A consumer gives up its id as its coordinator has removed it, or as it leaves the group."""
     premise(before.own_id != 0 and after.own_id == 0)
@@ -52,16 +49,6 @@ def join_ends_in_turn(before: JoiningConsumer, after: JoiningConsumer) -> bool:
     return before.join is JoinStep.UNJOINED
 
 
-@step(symptom="an error comes from nowhere", log="none")
-def error_is_of_a_removed_member(before: JoiningConsumer, after: JoiningConsumer) -> bool:
-    """An error is that of the consumer's id, which its coordinator does not know; it is handled once."""
-    premise(before.held != after.held)
-    if after.held == 0:
-        is_over = before.held != before.own_id or after.own_id == 0
-        return is_over and before.given_ids == after.given_ids and before.is_known == after.is_known
-    return before.held == 0 and after.held == before.own_id == after.own_id and not after.is_known
-
-
 @always(symptom="a consumer takes part in a group without an id", log="none")
 def consumer_in_the_group_has_an_id(consumer: JoiningConsumer) -> bool:
     """A consumer that has no id is about to join, or to complete a join."""
@@ -70,23 +57,17 @@ def consumer_in_the_group_has_an_id(consumer: JoiningConsumer) -> bool:
 
 @step(symptom="a member goes that answers", log="none")
 def member_is_removed_or_leaves(before: JoiningConsumer, after: JoiningConsumer) -> bool:
-    """A member is removed while it has joined, and keeps its id, or it leaves, and has none; no error is held then."""
+    """A member is removed while it has joined, and keeps its id, or it leaves, and has none."""
     premise(before.is_known and not after.is_known)
     has_left = after.own_id == 0 and before.own_id != 0
     was_removed = before.own_id == after.own_id != 0 and before.join is after.join is JoinStep.STABLE
-    return before.held == after.held == 0 and (has_left or was_removed)
+    return has_left or was_removed
 
 
 @reachable()
 def consumer_joins_again(consumer: JoiningConsumer) -> bool:
     """A consumer is in the group with another id."""
     return consumer.join is JoinStep.STABLE and consumer.own_id > 1
-
-
-@reachable()
-def old_error_comes_late(consumer: JoiningConsumer) -> bool:
-    """A consumer has another id than that of the error."""
-    return consumer.held != 0 and consumer.own_id > consumer.held
 
 
 @reachable()

@@ -21,6 +21,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *   subscribe NAME TOPIC,… MILLISECONDS  subscribes; a revocation takes so long
  *   poll NAME MILLISECONDS             polls once, and waits for it
  *   start NAME, pause NAME             polls again and again, until it is told to pause
+ *   wakeup NAME                        ends the poll that is under way
  *   rejoin NAME                        asks for a rebalance (2.6)
  *   ends NAME TOPIC                    asks for the end of partition 0, and does not wait for it
  *   owned NAME                         answers with what the consumer owns
@@ -124,6 +125,9 @@ public class Consumers {
             case "pause":
                 one.polls = false;
                 one.thread.submit(() -> { }).get();
+                return "ok";
+            case "wakeup":
+                one.consumer.wakeup();
                 return "ok";
             case "rejoin":
                 Method rejoin = KafkaConsumer.class.getMethod("enforceRebalance");

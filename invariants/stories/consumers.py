@@ -59,7 +59,6 @@ TWO_THREADS = Scenario(
     state=heartbeat_thread.JoiningConsumer,
     actions=(
         heartbeat_thread.remove_silent_member,
-        heartbeat_thread.take_error,
         heartbeat_thread.handle_error,
         heartbeat_thread.leave_for_want_of_polls,
         heartbeat_thread.join_with_a_lost_id,
@@ -72,16 +71,14 @@ TWO_THREADS = Scenario(
         threads.member_keeps_its_place,
         threads.id_is_the_last_one,
         threads.join_ends_in_turn,
-        threads.error_is_of_a_removed_member,
         threads.consumer_in_the_group_has_an_id,
         threads.member_is_removed_or_leaves,
-        threads.old_error_comes_late,
         threads.consumer_joins_again,
         threads.consumer_leaves_amid_its_join,
     ),
     bounds={"given_ids": 3},
     variants={r: versions.VARIANTS[r] for r in ("2.8.2", "1.0", "2.3", "2.4.1", "3.9.0")},
-    source="AbstractCoordinator.HeartbeatThread; KAFKA-8104, KAFKA-9823",
+    source="AbstractCoordinator.HeartbeatThread; KAFKA-8104",
 )
 WAITING_CONSUMER = Scenario(
     name="consumer-that-waits",

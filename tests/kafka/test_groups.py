@@ -100,15 +100,6 @@ BROKEN = (
     ),
     (
         Broken(
-            "member_keeps_its_place()",
-            "consumer-with-two-threads",
-            "2.4.1",
-            "remove_silent_member() take_error() join_with_a_lost_id() join_with_another_id() handle_error()",
-        ),
-        "2.8.2",
-    ),
-    (
-        Broken(
             "waiting_consumer_stays()",
             "consumer-that-waits",
             "1.0",

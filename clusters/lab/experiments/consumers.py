@@ -187,6 +187,36 @@ def _rack_of_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(text, early, {"history": history})
 
 
+def _leaves_amid_a_join(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer's join answered while it asks for offsets; it polls again after max.poll.interval.ms."""
+    _created(lab, {"t": [1, 1], "u": [1]})
+    with RealConsumers(lab, {"group.id": "g", "session.timeout.ms": 6000, "heartbeat.interval.ms": 1000}) as group:
+        for name, settings in (("b", {}), ("a", {"max_poll_interval_ms": 8000})):
+            group.add(name, "t", **settings)
+            group.tell("start", name)
+            time.sleep(6)
+        wait_until(lambda: len(group.owned("a")) == 1, 30)
+        group.tell("pause", "b")
+        group.tell("pause", "a")
+        group.tell("subscribe", "a", "t,u", 0)
+        group.tell("start", "a")
+        time.sleep(3)
+        lab.note("consumer a has sent JoinGroup, and is woken")
+        group.tell("wakeup", "a")
+        group.tell("pause", "a")
+        group.tell("start", "b")
+        for _ in range(8):
+            time.sleep(0.5)
+            group.tell("ends", "a", "t")
+            group.tell("pause", "a")
+        lab.note("consumer a does not poll")
+        time.sleep(12)
+        group.tell("poll", "a", 3000)
+        history = group.history()
+    failed = any("IllegalStateException" in event for event in history)
+    return RoundOutcome("its polls fail" if failed else "it joins again", failed, {"history": history})
+
+
 def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Stop the process of a broker whose answer a consumer waits for, and look whether its group loses it."""
     _created(lab, {"t": [1]})
@@ -292,6 +322,17 @@ EXPERIMENTS = (
         options=IN_RACKS,
         releases=("3.6.2", "3.9.0"),
         predicted=_is("3.6.2"),
+    ),
+    Experiment(
+        name="consumer-that-leaves-amid-a-join",
+        about="A consumer's join is answered while it asks for offsets; it does not poll for max.poll.interval.ms.",
+        expected="Up to 2.3 its polls fail from then on; later it joins again.",
+        story=PAGE,
+        run=_leaves_amid_a_join,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+        is_ordered=True,
     ),
     Experiment(
         name="consumer-that-waits",

@@ -12,7 +12,6 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.groups.versions import (
-    ANSWERS_ARE_COMPARED,
     CONNECTIONS_ARE_SHARED_IN_TURN,
     JOINS_LOOK_AT_GENERATIONS,
     POLLS_END_FOR_HEARTBEATS,
@@ -46,7 +45,6 @@ class JoiningConsumer:
     Attributes:
         own_id: its member id, counted from 1; 0: none.
         is_known: whether the coordinator has a member of its last id.
-        held: the id of the heartbeat whose error the heartbeat thread is about to handle; 0: none.
         has_failed: whether onJoinComplete had no generation.
     """
 
@@ -54,7 +52,6 @@ class JoiningConsumer:
     own_id: int = number(0, GIVEN_IDS)
     given_ids: int = number(0, GIVEN_IDS)
     is_known: bool = flag(default=True)
-    held: int = number(0, GIVEN_IDS)
     has_failed: bool = flag()
 
 
@@ -66,34 +63,19 @@ def has_the_first_id(consumer: JoiningConsumer) -> None:
 @action(by=GROUP_COORDINATOR, description="removes the member", source="GroupCoordinator.onExpireHeartbeat")
 def remove_silent_member(consumer: JoiningConsumer) -> None:
     """Its session has ended."""
-    require(consumer.join is JoinStep.STABLE and consumer.is_known and consumer.held == 0)
+    require(consumer.join is JoinStep.STABLE and consumer.is_known)
     consumer.is_known = False
 
 
 @action(
     by=HEARTBEATS,
-    description="takes an error of a heartbeat",
-    source="ConsumerNetworkClient.firePendingCompletedRequests",
-)
-def take_error(consumer: JoiningConsumer) -> None:
-    """It is about to handle it."""
-    require(consumer.join is JoinStep.STABLE and consumer.own_id != 0 and not consumer.is_known and consumer.held == 0)
-    consumer.held = consumer.own_id
-
-
-@action(
-    by=HEARTBEATS,
-    description="handles the error",
-    source="HeartbeatResponseHandler: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION; resetGenerationOnResponseError",
+    description="learns that it is no member",
+    source="HeartbeatResponseHandler: UNKNOWN_MEMBER_ID; resetGenerationOnResponseError",
 )
 def handle_error(consumer: JoiningConsumer) -> None:
-    """The consumer has no id any more; until KAFKA-9823 also if it has got another one since."""
-    require(consumer.held != 0)
-    if consumer.held == consumer.own_id or not ANSWERS_ARE_COMPARED:
-        consumer.own_id = 0
-        if consumer.join is JoinStep.STABLE:
-            consumer.join = JoinStep.UNJOINED
-    consumer.held = 0
+    """The consumer has no id any more. The heartbeat thread has the coordinator's lock as it handles an answer."""
+    require(consumer.join is JoinStep.STABLE and consumer.own_id != 0 and not consumer.is_known)
+    consumer.own_id, consumer.join = 0, JoinStep.UNJOINED
 
 
 @action(
@@ -104,7 +86,6 @@ def handle_error(consumer: JoiningConsumer) -> None:
 def leave_for_want_of_polls(consumer: JoiningConsumer) -> None:
     """The application's thread may be about to call onJoinComplete."""
     require(consumer.join is not JoinStep.UNJOINED and consumer.own_id != 0 and consumer.is_known)
-    require(consumer.held == 0)
     consumer.own_id, consumer.is_known = 0, False
     if consumer.join is JoinStep.STABLE:
         consumer.join = JoinStep.UNJOINED

@@ -568,15 +568,6 @@ JOINS_LOOK_AT_GENERATIONS = version_flag(
     source="KAFKA-8104 (2.4.0): AbstractCoordinator.joinGroupIfNeeded",
     trials=(Trial("consumer-with-two-threads", ("join_is_completed",), variant="2.3"),),
 )
-ANSWERS_ARE_COMPARED = version_flag(
-    "answers_are_compared",
-    "KAFKA-9823 (2.6.0): an error that is an answer to an earlier generation of the consumer is ignored; before, the "
-    "consumer gave up the one that it had",
-    {"2.6.0": True},
-    closes="a consumer keeps its place in the group until the coordinator has removed it",
-    source="KAFKA-9823 (2.6.0): AbstractCoordinator.generationUnchanged",
-    trials=(Trial("consumer-with-two-threads", ("member_keeps_its_place",), variant="2.4.1"),),
-)
 CONNECTIONS_ARE_SHARED_IN_TURN = version_flag(
     "connections_are_shared_in_turn",
     "KAFKA-6593 (1.0.2, 1.1.0): the threads of a consumer have its connections in turn; before, the application's "
