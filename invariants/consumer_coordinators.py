@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, RebalanceStep
+from kwalk.model.kafka.groups.consumer_coordinator import (
+    CooperativeGroup,
+    RebalanceStep,
+    RevocationStep,
+    RevokedPartition,
+)
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.language import always, premise, reachable, step
 
@@ -163,3 +168,30 @@ def removed_member_joins_with_its_partition(group: CooperativeGroup) -> bool:
 def partition_goes_to_another_member(group: CooperativeGroup) -> bool:
     """All have their assignments, and the second member consumes the partition."""
     return is_settled(group) and owners(group) == [1]
+
+
+@always(
+    symptom="records are processed twice in a rebalance, by a consumer with enable.auto.commit",
+    log="none",
+)
+def processed_records_are_committed(partition: RevokedPartition) -> bool:
+    """What the application has got is committed when the partition is revoked."""
+    return partition.step is not RevocationStep.REVOKED or partition.committed == partition.position
+
+
+@step(symptom="a partition is revoked without a commit", log="none")
+def revocation_follows_a_commit(before: RevokedPartition, after: RevokedPartition) -> bool:
+    """A consumer commits its position, and revokes when that is committed."""
+    premise(before.step is not after.step)
+    if after.step is RevocationStep.COMMITTING:
+        is_begun = before.step is RevocationStep.CONSUMING and before.committed == after.committed
+        return is_begun and after.sent == before.position == after.position
+    return before.step is RevocationStep.COMMITTING and after.committed == before.sent == after.sent
+
+
+@step(symptom="records are left out", log="none")
+def record_follows_a_record(before: RevokedPartition, after: RevokedPartition) -> bool:
+    """An application gets one record after the other, until the partition is revoked."""
+    premise(before.step is after.step)
+    is_next = after.position == before.position + 1 and after.sent == before.sent
+    return is_next and before.step is not RevocationStep.REVOKED

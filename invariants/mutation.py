@@ -1238,6 +1238,7 @@ CONSUMER_TRIALS = (
     ),
     Trial("consumer-group-cooperative", variant="2.4.1", about="The same, where claims have no generation."),
     Trial("consumer-group-cooperative-racks", variant=LATEST, about="Replicas move to another rack."),
+    Trial("consumer-that-revokes", variant=LATEST, about="A consumer commits, and revokes."),
     Trial("consumer-with-two-threads", variant=LATEST, about="A consumer joins, and its heartbeat thread is late."),
     Trial("consumer-that-waits", variant=LATEST, about="A consumer waits for a slow broker."),
     Trial(

@@ -6,7 +6,7 @@ from kwalk.invariants import consumer_coordinators as members
 from kwalk.invariants import heartbeat_threads as threads
 from kwalk.invariants import sticky_assignors as assignors
 from kwalk.model.kafka.groups import consumer_coordinator, heartbeat_thread, sticky_assignor, versions
-from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup
+from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, RevokedPartition
 from kwalk.model.language import Scenario, default_bounds
 
 COOPERATIVE_RELEASES = ("2.8.2", "2.4.1", "2.8.0", "2.8.1", "3.3.1", "3.4.0", "3.6.2", "3.9.0")
@@ -52,6 +52,24 @@ COOPERATIVE_RACKS = COOPERATIVE.varied(
     bounds={**COOPERATIVE.bounds, "rack_changes": 1},
     variants={release: COOPERATIVE.variants[release] for release in ("3.6.2", "3.9.0")},
     source="ConstrainedAssignmentBuilder (KIP-881); KAFKA-15170",
+)
+REVOKING_CONSUMER = Scenario(
+    name="consumer-that-revokes",
+    story="A consumer with `enable.auto.commit` revokes its partition before it joins again.",
+    state=RevokedPartition,
+    actions=(
+        consumer_coordinator.process_record,
+        consumer_coordinator.commit_before_revocation,
+        consumer_coordinator.answer_last_commit,
+    ),
+    properties=(
+        members.processed_records_are_committed,
+        members.revocation_follows_a_commit,
+        members.record_follows_a_record,
+    ),
+    bounds={"processed": 2},
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "3.2.2", "3.9.0")},
+    source="ConsumerCoordinator.onJoinPrepare; KAFKA-14196",
 )
 TWO_THREADS = Scenario(
     name="consumer-with-two-threads",
@@ -140,4 +158,13 @@ RACKS = Scenario(
     source="ConstrainedAssignmentBuilder.assignRackAwareRoundRobin (KIP-881); KAFKA-15170",
 )
 
-SCENARIOS = (COOPERATIVE, COOPERATIVE_RACKS, TWO_THREADS, WAITING_CONSUMER, DELETED_TOPIC, TWO_TOPICS, RACKS)
+SCENARIOS = (
+    COOPERATIVE,
+    COOPERATIVE_RACKS,
+    REVOKING_CONSUMER,
+    TWO_THREADS,
+    WAITING_CONSUMER,
+    DELETED_TOPIC,
+    TWO_TOPICS,
+    RACKS,
+)

@@ -91,6 +91,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "processed_records_are_committed()",
+            "consumer-that-revokes",
+            "3.2.2",
+            "commit_before_revocation() process_record() answer_last_commit()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
             "join_is_completed()",
             "consumer-with-two-threads",
             "2.3",
@@ -742,7 +751,7 @@ SEARCHED = (
     ("consumer-groups-of-one-partition", "3.9.0"),
     ("consumer-groups-of-ended-transactions", "3.9.0"),
     ("consumer-group-cooperative", "2.8.2"),
-    ("consumer-group-cooperative-racks", "3.6.2"),
+    ("consumer-that-revokes", "3.9.0"),
     ("consumer-with-two-threads", "2.8.2"),
     ("consumer-that-waits", "3.9.0"),
     ("sticky-assignor-and-a-deleted-topic", "3.9.0"),
@@ -880,3 +889,10 @@ def test_a_search_of_all_states_finds_what_is_broken_and_nothing_else(name, vari
         "offset_belongs_to_a_group": "empty_groups_stay",
     }
     assert untested <= {prop for prop, flag in later.items() if not VARIANTS[variant][flag]}
+
+
+@pytest.mark.parametrize("name", ["consumer-group-cooperative", "consumer-group-cooperative-racks"])
+def test_in_3_9_0_members_keep_their_partitions_without_a_defect(name):
+    model = Model(STORIES[name], "3.9.0")
+    verdict = exhaust(model, keep_going=True)
+    assert (verdict.strength, outcome_of(verdict), shortest(verdict)) == (Strength.EXHAUSTIVE, pinned(model), {})

@@ -21,15 +21,18 @@ from kwalk.model.kafka.groups.versions import (
     OLDER_CLAIMS_COUNT,
     ONE_CLAIM_IS_KEPT,
     RACKS_LEAVE_TIME_TO_REVOKE,
+    REVOCATIONS_END_FETCHES,
     STICKY_ASSIGNMENTS_ARE_TRUSTED,
 )
 from kwalk.model.language import Actor, Array, Bound, action, array, choice, flag, number, optional, require, state
 
 ENDED_SESSIONS = Bound("ended_sessions", "how often a member is removed that does not answer in time")
+PROCESSED = Bound("processed", "records that a consumer processes", minimum=1)
 RACK_CHANGES = Bound("rack_changes", "how often the replicas of the partition move to another rack", default=0)
 
 GROUP_COORDINATOR = Actor("group coordinator", system=False)
 OPERATOR = Actor("operator", system=False)
+POLLER = Actor("application's thread", system=False)
 
 
 class RebalanceStep(Enum):
@@ -251,3 +254,50 @@ def join_once_more(group: CooperativeGroup, consumer: ConsumerId) -> None:
     else:
         member.has_id = False
         member.owns = member.owns and not JOINS_ARE_PREPARED_AGAIN
+
+
+class RevocationStep(Enum):
+    """How far a consumer with enable.auto.commit is that revokes its partition before it joins again."""
+
+    CONSUMING = "consumes"
+    COMMITTING = "waits for its commit"
+    REVOKED = "has revoked"
+
+
+@state
+class RevokedPartition:
+    """A partition of a consumer with enable.auto.commit, which an eager assignor has it revoke.
+
+    Attributes:
+        position: how many records its application has got.
+        sent: the position in the commit that is on its way.
+        committed: the position that is committed.
+    """
+
+    step: RevocationStep = choice(RevocationStep)
+    position: int = number(0, PROCESSED)
+    sent: int = number(0, PROCESSED)
+    committed: int = number(0, PROCESSED)
+
+
+@action(by=POLLER, description="gets a record", source="SubscriptionState.TopicPartitionState.isFetchable")
+def process_record(partition: RevokedPartition) -> None:
+    """In 3.2.0 to 3.2.2 also while the commit before the revocation is on its way."""
+    is_fetched = partition.step is RevocationStep.COMMITTING and not REVOCATIONS_END_FETCHES
+    require(partition.step is RevocationStep.CONSUMING or is_fetched)
+    require(partition.position < PROCESSED)
+    partition.position += 1
+
+
+@action(by=POLLER, description="learns that it is to join, and commits", source="ConsumerCoordinator.onJoinPrepare")
+def commit_before_revocation(partition: RevokedPartition) -> None:
+    """Since 3.2.0 a poll returns before that is answered."""
+    require(partition.step is RevocationStep.CONSUMING)
+    partition.step, partition.sent = RevocationStep.COMMITTING, partition.position
+
+
+@action(by=GROUP_COORDINATOR, description="answers the commit", source="GroupCoordinator.handleCommitOffsets")
+def answer_last_commit(partition: RevokedPartition) -> None:
+    """The consumer revokes the partition then."""
+    require(partition.step is RevocationStep.COMMITTING)
+    partition.step, partition.committed = RevocationStep.REVOKED, partition.sent

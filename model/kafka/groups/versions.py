@@ -549,6 +549,16 @@ FAILED_SYNCS_KEEP_GENERATIONS = version_flag(
     source="PR-12794 (3.3.2, 3.4.0): SyncGroupResponseHandler",
     trials=(Trial("consumer-group-cooperative", ("partition_is_kept_for_its_consumer",), variant="3.3.1"),),
 )
+REVOCATIONS_END_FETCHES = version_flag(
+    "revocations_end_fetches",
+    "KAFKA-14196 (3.2.3, 3.3.0): a consumer gets no records of a partition while the commit before its revocation is "
+    "on its way; since 3.2.0 (KAFKA-13310), and until then, it did",
+    {"3.2.0": False, "3.2.3": True},
+    before=True,
+    closes="what a consumer with enable.auto.commit has processed is committed before it revokes",
+    source="KAFKA-14196 (3.2.3, 3.3.0): ConsumerCoordinator.maybeMarkPartitionsPendingRevocation",
+    trials=(Trial("consumer-that-revokes", ("processed_records_are_committed",), variant="3.2.2"),),
+)
 RACKS_LEAVE_TIME_TO_REVOKE = version_flag(
     "racks_leave_time_to_revoke",
     "KAFKA-15170 (3.7.1, 3.8.0): a partition that its consumer does not keep, as its replicas are in another rack, is "
