@@ -6,6 +6,8 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from attrs import evolve
+
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.consumers import RealConsumers
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
@@ -41,8 +43,8 @@ def _owners(group: RealConsumers, names: Sequence[str], partition: str) -> list[
     return [name for name in names if partition in group.owned(name)]
 
 
-def _claim_of_a_removed_consumer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
-    """Have a consumer's callback take longer than max.poll.interval.ms, and look who has its other partition later."""
+def _removed_consumer(lab: Lab) -> tuple[list[str], RoundOutcome]:
+    """Have a consumer's callback take longer than max.poll.interval.ms; return who has its other partition later."""
     _created(lab, {"t": [1], "u": [1]})
     with RealConsumers(lab, COOPERATIVE | {"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}) as group:
         group.add("a", "t,u", delay_ms=16_000)
@@ -55,11 +57,23 @@ def _claim_of_a_removed_consumer(lab: Lab, this: ExperimentRound) -> RoundOutcom
         lab.note("consumer a subscribes to t only, and its callback begins")
         group.tell("start", "a")
         wait_until(lambda: "t-0" in group.owned("b"), 30)
-        time.sleep(25)
+        time.sleep(45)
         owners = _owners(group, "ab", "t-0")
         history = group.history()
     details = {"history": history, "owners": owners}
-    return RoundOutcome(f"t-0 is consumed by {' and '.join(owners)}", len(owners) == 2, details)
+    return owners, RoundOutcome(f"t-0 is consumed by {' and '.join(owners)}", False, details)
+
+
+def _claim_of_a_removed_consumer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Look whether both have it."""
+    owners, outcome = _removed_consumer(lab)
+    return evolve(outcome, seen=len(owners) == 2)
+
+
+def _removed_consumer_keeps_its_partition(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Look whether the consumer has it that was removed."""
+    owners, outcome = _removed_consumer(lab)
+    return evolve(outcome, seen="a" in owners)
 
 
 def _earlier_generation(lab: Lab, effect: str) -> RoundOutcome:
@@ -262,6 +276,16 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.8.0", "2.8.2", "3.9.0"),
         predicted=_is("2.8.0"),
+    ),
+    Experiment(
+        name="removed-consumer-keeps-its-partition",
+        about="A callback of a consumer takes longer than max.poll.interval.ms; then it joins again.",
+        expected="Up to 2.8.0 it keeps its other partition, which another one has by then.",
+        story=PAGE,
+        run=_removed_consumer_keeps_its_partition,
+        options=ONE,
+        releases=("2.5.0", "2.8.2"),
+        predicted=_is("2.5.0", "2.8.0"),
     ),
     Experiment(
         name="refused-assignment",
