@@ -234,7 +234,7 @@ def _leaves_amid_a_join(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Stop the process of a broker whose answer a consumer waits for, and look whether its group loses it."""
     _created(lab, {"t": [1]})
-    settings = {"group.id": "g", "session.timeout.ms": 6000, "heartbeat.interval.ms": 2000}
+    settings = {"group.id": "g", "session.timeout.ms": 10_000, "heartbeat.interval.ms": 3000}
     coordinator = None
     with RealConsumers(lab, settings) as group:
         group.add("a", "t")
