@@ -139,10 +139,10 @@ def keeps_of(capture: Capture, parts: Sequence[ClusterPart]) -> str:
         isr = part.observed.isr
         if _has_lost_its_logs(part):
             given_up[f"{part.name} had"] = None
-        elif isr and not part.lineages.isr:
-            given_up[f"only {brokers(isr)} had of {part.name}"] = None
         elif others and not part.choice.keeps:
             given_up[f"topic {label} has now"] = None
+        elif isr and not part.lineages.isr:
+            given_up[f"only {brokers(isr)} had of {part.name}"] = None
         elif others and part.choice.premise.startswith(KEEPING):
             given_up[f"only {brokers(others)} {each(others, 'has', 'have')} of topic {label}"] = None
         elif own := [b for b in others if _is_of_another_leader(part, b)]:

@@ -92,9 +92,9 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
-    """Whether a step is one of some that start a broker as it was, or starts several with such a one."""
-    several = one.starts if one.name.startswith(START_IN_TURN) else ()
-    return one.name in names or any(f"{START_BROKER}{b}" in names for b in several)
+    """Whether a step is one of some that start a broker as it was, or starts that one with others, or without files."""
+    others = one.starts if one.name.startswith((START_IN_TURN, WITHOUT_FILES)) else ()
+    return one.name in names or any(f"{START_BROKER}{b}" in names for b in others)
 
 
 def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:

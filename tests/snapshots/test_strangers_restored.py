@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kwalk.model.kafka.snapshots.procedures import WITHOUT_FILES
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, problem, ways_out
 from tests.snapshots.test_strangers import answers, state
@@ -282,3 +283,40 @@ def test_of_compacted_logs_the_last_segments_are_compared() -> None:
     assert ways_out(compacted)["no-live-isr"].startswith("do not start broker 1")
     compacted["brokers"]["2"]["dirs"]["orders-0"]["files"][f"{1240:020}.log"] = 100  # the one before may be cleaned
     assert not ways_out(compacted)["no-live-isr"].startswith("do not start broker 1")
+
+
+def of_a_later_topic() -> dict[str, Any]:
+    """ZooKeeper is of before orders was created again, with broker 2 as ISR; its log ends before the others."""
+    snapshot = alone("3.6.2", brokers=4)
+    snapshot["topics"]["payments"] = cluster("3.6.2")["topics"]["payments"]
+    snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [4]
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=4, isr=[4])
+    snapshot["brokers"]["4"]["dirs"] = {"payments-0": log(IDS["payments"])}
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    for number in (1, 2, 3):
+        snapshot["brokers"][str(number)]["dirs"] = {"orders-0": log(OTHER)}
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"] = {f"{0:020}.log": 3000}
+    down(snapshot, 1, 2, 3, 4)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=9)
+    return snapshot
+
+
+def test_logs_under_another_id_than_zookeepers_may_have_the_records_of_who_is_gone() -> None:
+    said = ways_out(of_a_later_topic())["no-live-isr"]
+    assert "of orders-0 may be on brokers 1 and 3, under another topic id than ZooKeeper's: keep what is there" in said
+    assert "the records of payments-0 are lost" in said and "orders-0 are lost" not in said
+
+
+def test_a_shorter_log_starts_without_its_file_no_sooner_than_with_it() -> None:
+    """Who gives records up lets the longest log lead: not that of the ISR of an earlier topic."""
+    given = problem(of_a_later_topic())
+    losing = [one for one in given.alternatives if one.is_last_resort and "broker 2" not in one.premise]
+    starts = {
+        b for one in losing for step in one.procedures if step.name.startswith(WITHOUT_FILES) for b in step.starts
+    }
+    assert "1" in starts and "2" not in starts
+
+
+def test_who_begins_with_empty_logs_gives_up_what_all_replicas_have() -> None:
+    (empty,) = (one for one in problem(of_a_later_topic()).alternatives if one.premise.startswith("to begin"))
+    assert "gives up the records that topic orders has now" in empty.keeps

@@ -322,6 +322,8 @@ class StartAdvice(Facts):
             hosts = [b for b in others if self.capture.directory(b, topic.name, number)]
             where = [f"{brokers(hosts)}, which {each(hosts, 'is', 'are')} no replica"] * bool(hosts)
             where += [f"a failed disk of {brokers(failed - {*isr})}"] * bool(failed - {*isr})
+            as_isr = [] if elected else self._with_the_id_of(topic, number, isr, left)
+            where += [f"{brokers(as_isr)}, under another topic id than ZooKeeper's"] * bool(as_isr)
             owned = ((b, root.broker_id) for b, root in disks_of_others(self.capture))
             where += [f"a disk of broker {old} that broker {b} has" for b, old in owned if old in gone and old != b]
             if last_copies_aside(self.capture, topic, number):
@@ -342,6 +344,12 @@ class StartAdvice(Facts):
         for (condition, text), names in (one for one in found.items() if one[1]):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
+
+    def _with_the_id_of(self, topic: Topic, number: int, isr: Collection[int], others: Iterable[int]) -> list[int]:
+        """Return the brokers whose logs have records, and the topic id of ISR members' logs, or these are not shown."""
+        ids = {log.topic_id for log in self.capture.logs_of(isr, topic.name, number).values()}
+        logs = self.capture.logs_of(others, topic.name, number)
+        return [b for b, log in logs.items() if log.is_empty is not True and (not ids or log.topic_id in ids)]
 
 
 def _only_with_its_logs(broker: int, places: Sequence[PartitionLogs]) -> str:
