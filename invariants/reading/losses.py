@@ -152,7 +152,7 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     lost_disks = dict[str, set[int]]()
     procedures, uncovered = problem.procedures, problem.uncovered
     starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
-    electable = [p.observed for p in parts if p.name not in saved and _is_electable(p.observed, starting)]
+    electable = [p.observed for p in parts if p.name not in saved and _is_electable(p, starting)]
     if any(one.offline and one.in_isr for observed in electable for one in observed.situation.brokers):
         procedures = without_steps(problem, REPLACE_DISK)
         lost_disks = _lost_disks(problem, parts)
@@ -189,11 +189,16 @@ def _lost_disks(problem: Problem, parts: Iterable[ClusterPart]) -> dict[str, set
     }
 
 
-def _is_electable(observed: Observed, starting: Collection[int]) -> bool:
-    """Whether a replica that is live, or starts, has a log of a partition without a live ISR member."""
-    known = list(zip(observed.brokers, observed.situation.brokers, strict=True))
-    is_served = any(one.in_isr and one.alive for _, one in known)
-    return not is_served and any(one.replica and one.directory and (one.alive or b in starting) for b, one in known)
+def _is_electable(part: ClusterPart, starting: Collection[int]) -> bool:
+    """Whether a replica that is live, or starts, may have records to keep of a partition without a live ISR member."""
+    known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+    if any(one.in_isr and one.alive for one in known.values()):
+        return False
+    logs = part.lineages.logs
+    filled = {b for b in part.choice.keeps if logs[b].is_empty is not True} | {*known} - logs.keys()
+    return any(
+        one.replica and one.directory and (one.alive or b in starting) for b, one in known.items() if b in filled
+    )
 
 
 def _bare_members(observed: Observed) -> list[int]:
@@ -241,7 +246,7 @@ def _without_bare_starts(problem: Problem, parts: Iterable[ClusterPart]) -> Prob
     bare = dict[str, set[int]]()
     for part in parts:
         known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-        if _is_electable(part.observed, starting):
+        if _is_electable(part, starting):
             bare.setdefault(topic_label(part.topic.name), set()).update(
                 b for b, one in known if one.replica and not one.alive
             )

@@ -217,3 +217,44 @@ def test_of_two_failed_disks_one_may_be_lost() -> None:
         steps = {one.name for one in found.plan.procedures}
         assert steps == {f"repair-disk {5 - int(failed)}", f"elect-unclean {topic}"}
         assert "offline-replica" in given.uncovered
+
+
+def beside_an_empty_replica() -> dict[str, Any]:
+    """The only ISR member is down; the live replica has copied nothing yet, and broker 3 has an earlier topic's log."""
+    snapshot = alone("3.6.2", brokers=4)
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    state(snapshot).update(leader=-1, leader_epoch=7, isr=[1])
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] |= {
+        "leader_epoch_checkpoint": "",
+        "files": {f"{0:020}.log": 0},
+        "first_batch": None,
+        "high_watermark": 0,
+    }
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    snapshot["controller"] = 4
+    down(snapshot, 1, 3)
+    return snapshot
+
+
+def test_the_id_of_an_earlier_topic_is_not_written_to_start_a_broker_with_its_log() -> None:
+    first = problem(beside_an_empty_replica())
+    assert not [name for name in names(first) if name.startswith("write-topic-id")]
+    assert "move-directories orders 3" in names(first)
+
+
+def test_where_the_only_log_of_a_topic_is_gone_an_empty_one_leads_and_a_foreign_one_goes() -> None:
+    which = "if broker 1 is gone for good, and acknowledged records may be lost"
+    gone = next(one for one in problem(beside_an_empty_replica()).alternatives if one.premise == which)
+    found = plan_recovery(gone, seconds=60)
+    assert found.plan is not None
+    assert [one.name for one in found.plan.procedures] == ["move-directories orders 3", "elect-unclean orders"]
+
+
+def test_the_log_of_a_partition_that_the_topic_no_longer_has_is_no_choice() -> None:
+    """An earlier topic of the name had more partitions: what its logs are does not concern this one."""
+    snapshot = alone()
+    snapshot["brokers"]["3"]["dirs"] = {f"orders-{number}": log(OTHER, ((0, 0), (2, 30)), crc=9) for number in (0, 1)}
+    down(snapshot, 3)
+    state(snapshot)["isr"] = [1, 2]
+    given = problem(snapshot)
+    assert not given.premise and not [one for one in given.alternatives if "orders has" in one.premise + one.keeps]

@@ -1079,6 +1079,8 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     kept = [group for group in filled if group not in lineages.earlier] or filled
     if not kept:
         return (_choice(lineages, topic, partition, ()),)
+    if topic.partitions and partition not in {*topic.partitions, *topic.states}:  # left over: the topic has no such one
+        return (_choice(lineages, topic, partition, tuple(kept[:1])),)
     can_be_empty = all(group in lineages.earlier for group in kept)
     named = len(kept) + can_be_empty > 1
     label = topic_label(topic.name)

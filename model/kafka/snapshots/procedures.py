@@ -211,8 +211,13 @@ class Catalogue:
     def _ids(self, topic: Topic) -> list[str]:
         if topic.name not in self.capture.topics or topic.name in self.capture.deleting or topic.moving:
             return []  # what is written into the znode amid a reassignment may drop it, or bring it back
-        found = {identity for part in self.parts if part.topic.name == topic.name for identity in part.ids}
-        return sorted(one for one in found - {topic.topic_id} if other_topic_of(self.capture, topic, one) is None)
+        parts = [part for part in self.parts if part.topic.name == topic.name]
+        found = {identity for part in parts for identity in part.ids} - {topic.topic_id}
+        logs = [(b in part.choice.keeps, log.topic_id) for part in parts for b, log in part.lineages.logs.items()]
+        kept = {identity for is_kept, identity in logs if is_kept}
+        if kept - {None}:  # a log that is not kept may be of an earlier topic
+            found -= {identity for _, identity in logs} - kept
+        return sorted(one for one in found if other_topic_of(self.capture, topic, one) is None)
 
     def _strays(self, topic: Topic, broker: int) -> list[int]:
         """Return the partitions of which a broker has a directory and is no replica."""
