@@ -122,7 +122,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
         isr = {b for b in members if known[b].in_isr} - {*gone}
         found |= unseen
-        rivals |= unseen & isr if isr - unseen and not any(known[b].alive for b in isr) else set()
+        rivals |= unseen & isr if len(isr) > 1 and not any(known[b].alive for b in isr) else set()
     if not found:
         return ""
     what = "have the logs that ZooKeeper assigns to them"

@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.model.language.recovery import Problem
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down
@@ -98,6 +98,16 @@ def test_what_a_disk_has_that_was_not_read_is_a_condition_though_another_broker_
     assert gone[frozenset({"start-broker 3"})] == "if broker 3 is gone for good"
     lossy = [one.premise for one in first.alternatives if one.instead_of == {"start-broker 1"} and one.is_last_resort]
     assert lossy == [f"{condition}, and if broker 1 is gone for good, and acknowledged records may be lost"]
+
+
+def test_where_no_log_was_read_and_all_isr_members_are_down_their_ends_are_a_condition() -> None:
+    """Only ZooKeeper was read after a loss of power: the first member that starts may be the one with an old log."""
+    snapshot = unread()
+    for broker in snapshot["brokers"].values():
+        broker.update(dirs=None, log_dirs=None)
+    ends = "; of brokers 1, 2 and 3 they end where the longest of other ISR members do"
+    assert problem(snapshot).premise.endswith(ends)
+    assert "compare the logs of orders-0 on brokers 1, 2 and 3" in ways_out(snapshot)["no-live-isr"]
 
 
 def test_the_end_of_a_log_that_was_not_read_does_not_matter_while_a_leader_lives() -> None:

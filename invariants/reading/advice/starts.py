@@ -134,11 +134,18 @@ class StartAdvice(Facts):
         """Yield which logs to compare before a broker starts, as nothing shows which one has the last records."""
         found: dict[tuple[int, ...], list[str]] = {}
         for place in self.logs.values():
-            if members := unordered_members(self.capture, place.topic, place.partition):
+            if members := unordered_members(self.capture, place.topic, place.partition) or self._unread_rivals(place):
                 found.setdefault(members, []).append(place.name)
         for members, names in found.items():
             which = f"{listed(names)} on {brokers(members)}"
             yield f"compare the logs of {which} (kafka-dump-log.sh), and start the one first with {LATEST}"
+
+    def _unread_rivals(self, place: PartitionLogs) -> tuple[int, ...]:
+        """Return the ISR members if several are, all are down, and the log of one is not shown: it may be longer."""
+        isr = place.topic.states[place.partition].isr if place.partition in place.topic.states else ()
+        are_shown = all(self.capture.shows(b, place.topic.name, place.partition) for b in isr)
+        is_down = not any(self.capture.brokers[b].alive for b in isr)
+        return isr if len(isr) > 1 and is_down and not are_shown else ()
 
     def _longest_first(self, but: Set[int]) -> Iterator[str]:
         """Yield which broker starts first, as it has records that others lack though none of them was committed.
