@@ -55,7 +55,8 @@ def for_good(capture: Capture, first: Problem, parts: Sequence[ClusterPart], com
         left = evolve(first, procedures=_without_gone(first, begin, given_up), what_ifs=(), notes=())
         gone = _gone_brokers(begin, given_up)
         premise = joined(common, premise_of(parts), of_unseen(capture, parts, gone), GONE[begin](given_up))
-        yield evolve(_without_logs(left, parts, gone), premise=premise, instead_of=given_up)
+        left = _without_last_copies(_without_logs(left, parts, gone), parts, gone)
+        yield evolve(left, premise=premise, instead_of=given_up)
 
 
 def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
@@ -87,7 +88,8 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
             left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
             unseen = of_unseen(capture, parts, missed)
             premise = joined(common, premise_of(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            left = _without_bare_starts(_without_logs(left, parts, missed), parts)
+            left = _without_last_copies(_without_logs(left, parts, missed), parts, missed)
+            left = _without_bare_starts(left, parts)
             yield evolve(left, premise=premise, instead_of=given_up)
 
 
@@ -296,6 +298,22 @@ def _without_logs(problem: Problem, parts: Iterable[ClusterPart], gone: Collecti
         if kind.name in OF_DOWN_LOGS and any(int(one.fields["brokers"]) in gone for one in places)
     ]
     return evolve(problem, worlds=worlds, uncovered=(*problem.uncovered, *left))
+
+
+def _without_last_copies(problem: Problem, parts: Iterable[ClusterPart], gone: Collection[int]) -> Problem:
+    """Return a problem in which no records of other topics are kept that only brokers have which are gone for good."""
+    lost = {
+        part.name
+        for part in parts
+        for others in ({*part.lineages.logs} - {*part.choice.keeps},)
+        if others and others <= {*gone}
+    }
+    name = records.last_copies_are_kept.name
+    worlds = tuple(
+        evolve(one, claims=tuple(c for c in one.claims if c.declaration.name != name)) if one.name in lost else one
+        for one in problem.worlds
+    )
+    return evolve(problem, worlds=worlds)
 
 
 def _given_up(first: Problem, together: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:

@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.model.language.recovery import Problem
 from kwalk.search.analyses.recovery import plan_recovery
 from kwalk.search.analyses.settling import Settling
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, names, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, ways_out
 from tests.snapshots.test_reported_plans import procedure
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down
@@ -268,3 +268,18 @@ def test_the_log_of_a_partition_that_the_topic_no_longer_has_is_no_choice() -> N
     state(snapshot)["isr"] = [1, 2]
     given = problem(snapshot)
     assert not given.premise and not [one for one in given.alternatives if "orders has" in one.premise + one.keeps]
+
+
+def test_logs_of_an_earlier_topic_that_are_gone_with_their_brokers_forbid_no_empty_ones() -> None:
+    """Brokers 2 and 3 were down while orders was created again, and had all that payments had."""
+    snapshot = cluster("2.8.2", brokers=3)
+    state(snapshot)["isr"] = [1]
+    snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [2, 3]
+    state(snapshot, "payments").update(leader=-1, isr=[2], leader_epoch=6)
+    snapshot["brokers"]["1"]["dirs"].pop("payments-0")
+    for number, epochs in (("2", ((0, 0), (2, 30))), ("3", ((0, 0), (1, 20)))):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(OTHER, epochs, crc=int(number))
+    down(snapshot, 2, 3)
+    which = "if brokers 2 and 3 are gone for good, and acknowledged records may be lost"
+    found = plan_recovery(next(one for one in problem(snapshot).alternatives if one.premise == which), seconds=60)
+    assert found.plan is not None and found.plan.procedures[0].name == "start-empty-broker 2"
