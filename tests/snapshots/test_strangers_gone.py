@@ -6,6 +6,7 @@ from copy import deepcopy
 from functools import reduce
 from typing import Any
 
+import pytest
 from attrs import evolve
 
 from kwalk.model.language.recovery import Problem
@@ -283,3 +284,24 @@ def test_logs_of_an_earlier_topic_that_are_gone_with_their_brokers_forbid_no_emp
     which = "if brokers 2 and 3 are gone for good, and acknowledged records may be lost"
     found = plan_recovery(next(one for one in problem(snapshot).alternatives if one.premise == which), seconds=60)
     assert found.plan is not None and found.plan.procedures[0].name == "start-empty-broker 2"
+
+
+@pytest.mark.parametrize("how", ["not read", "on a failed disk"])
+def test_the_only_isr_member_has_more_than_others_where_its_log_is_not_seen(how: str) -> None:
+    """A live replica ends where another one has a later leader epoch: what the member had since is not shown."""
+    snapshot = alone("3.3.2")
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0),)) | {"high_watermark": 10}
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0), (3, 10)))
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=None)
+    down(snapshot, 1, 3)
+    if how == "on a failed disk":
+        snapshot["brokers"]["1"].update(
+            alive=True, dirs={}, log_dirs=[{"path": "/kafka", "broker_id": 1, "offline": True}]
+        )
+        snapshot["broker_ids"].insert(0, 1)
+    state(snapshot).update(leader=-1, isr=[1], leader_epoch=6)
+    given_up = {"start-broker 1", "repair-disk 1"}
+    known = problem(snapshot).alternatives
+    gone = next(one for one in known if not one.is_last_resort and one.instead_of and one.instead_of <= given_up)
+    found = plan_recovery(gone, seconds=60)
+    assert found.plan is None and found.complete
