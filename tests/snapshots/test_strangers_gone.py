@@ -305,3 +305,16 @@ def test_the_only_isr_member_has_more_than_others_where_its_log_is_not_seen(how:
     gone = next(one for one in known if not one.is_last_resort and one.instead_of and one.instead_of <= given_up)
     found = plan_recovery(gone, seconds=60)
     assert found.plan is None and found.complete
+
+
+def test_nobody_gives_up_the_isr_member_that_may_be_behind_a_log_that_was_not_read() -> None:
+    """Broker 2 may have led after broker 3, which has more than the live replica: it starts, unless it is gone, too."""
+    snapshot = alone()
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    snapshot["brokers"]["2"].update(dirs=None, log_dirs=None)
+    down(snapshot, 2, 3)
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=9)
+    lossy = {one.instead_of: one for one in problem(snapshot).alternatives if one.is_last_resort}
+    for given_up, steps in ((frozenset(), ["start-broker 3"]), ({"start-broker 3"}, ["elect-unclean orders"])):
+        found = plan_recovery(lossy[frozenset(given_up)], seconds=60)
+        assert found.plan is not None and [one.name for one in found.plan.procedures] == steps
