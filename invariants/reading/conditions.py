@@ -79,7 +79,19 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     Nothing is to be so on the disks of brokers that are gone for good.
     """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
-    return joined(_of_unseen_disks(capture, parts, gone), _of_own_logs(capture, parts, gone), others)
+    ends = _of_lost_ends(capture, parts, gone)
+    return joined(_of_unseen_disks(capture, parts, gone), ends, _of_own_logs(capture, parts, gone), others)
+
+
+def _of_lost_ends(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that ISR members have what one had that is gone with its disk, while all are down."""
+    found = set[int]()
+    for part in parts:
+        isr = {*part.observed.isr}
+        shown = {b for b in isr if capture.shows(b, part.topic.name, part.partitions[0])}
+        is_missed = bool((isr & {*gone}) - shown) and not any(capture.brokers[b].alive for b in isr)
+        found |= shown - {*gone} if is_missed else set()
+    return f"if the logs of {brokers(sorted(found))} have lost no end with the power" if found else ""
 
 
 def with_own_logs(capture: Capture, part: ClusterPart) -> ClusterPart:
@@ -111,9 +123,9 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks.
 
     While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
-    lack some.
+    lack some; where none is known to have all, any other replica may.
     """
-    found, rivals, known_parts = set[int](), set[int](), tuple(parts)
+    found, rivals, later, known_parts = set[int](), set[int](), set[int](), tuple(parts)
     others = taken_for_others(known_parts)
     for part in known_parts:
         known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
@@ -122,11 +134,14 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
         isr = {b for b in members if known[b].in_isr} - {*gone}
         found |= unseen
-        rivals |= unseen & isr if len(isr) > 1 and not any(known[b].alive for b in isr) else set()
+        if not any(known[b].alive for b in isr):
+            rivals |= unseen & isr if len(part.observed.isr) > 1 else set()
+            later |= unseen - isr if part.observed.isr and not part.lineages.isr else set()
     if not found:
         return ""
     what = "have the logs that ZooKeeper assigns to them"
     ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
+    ends += f"; of {brokers(sorted(later))} they end no later than those that were read" if later else ""
     return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"
 
 

@@ -96,7 +96,8 @@ def test_what_a_disk_has_that_was_not_read_is_a_condition_though_another_broker_
     assert first.premise == condition
     gone = {one.instead_of: one.premise for one in first.alternatives if not one.is_last_resort}
     assert gone[frozenset({"start-broker 2"})] == f"{condition}, and if broker 2 is gone for good"
-    assert gone[frozenset({"start-broker 3"})] == "if broker 3 is gone for good"
+    lost = "if the logs of brokers 1 and 2 have lost no end with the power"
+    assert gone[frozenset({"start-broker 3"})] == f"{lost}, and if broker 3 is gone for good"
     lossy = [one.premise for one in first.alternatives if one.instead_of == {"start-broker 1"} and one.is_last_resort]
     assert lossy == [f"{condition}, and if broker 1 is gone for good, and acknowledged records may be lost"]
 
@@ -143,10 +144,7 @@ def without_isr() -> dict[str, Any]:
 
 
 def test_no_replica_starts_without_its_log_while_an_unclean_election_might_take_it() -> None:
-    lossy = [one for one in problem(without_isr()).alternatives if one.is_last_resort]
-    first, *others = [
-        one for one in lossy if one.premise.startswith("to keep the records that topic orders has on broker 1")
-    ]
+    first, *others = [one for one in problem(without_isr()).alternatives if one.is_last_resort]
     assert "move-directories orders 3" in names(problem(without_isr()))
     assert not any(name.startswith(("move-directories", "start-empty-broker")) for name in names(first))
     assert "down_replica_fits" not in {c.declaration.name for c in first.worlds[0].claims if c.args[:1] == (2,)}
@@ -318,3 +316,23 @@ def test_nobody_gives_up_the_isr_member_that_may_be_behind_a_log_that_was_not_re
     for given_up, steps in ((frozenset(), ["start-broker 3"]), ({"start-broker 3"}, ["elect-unclean orders"])):
         found = plan_recovery(lossy[frozenset(given_up)], seconds=60)
         assert found.plan is not None and [one.name for one in found.plan.procedures] == steps
+
+
+def restored_unlike_the_isr() -> dict[str, Any]:
+    """The only ISR member was restored from a backup, and nobody has read the other replica, which led before."""
+    snapshot = alone()
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [2, 3]
+    snapshot["brokers"]["1"]["dirs"] = {}
+    snapshot["brokers"]["2"].update(dirs=None, log_dirs=None)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    down(snapshot, 2, 3)
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=9)
+    return snapshot
+
+
+def test_a_log_that_was_not_read_is_no_choice_against_one_that_was() -> None:
+    """Who had lost broker 2 was told to keep its records, and to move those of broker 3 away."""
+    first = problem(restored_unlike_the_isr())
+    assert "to keep the records" not in first.premise
+    assert "of broker 2 they end no later than those that were read" in first.premise
+    assert "move-directories orders 3" not in names(first)

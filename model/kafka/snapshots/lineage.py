@@ -1074,6 +1074,8 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     wanted += [n for n in _of_the_topic(lineages, topic, in_isr) if n not in wanted]
     ids = {n: {lineages.logs[b].topic_id for b in lineages.groups[n]} for n in wanted}
     filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
+    seen = [n for n in filled if n in in_isr or any(_is_seen(lineages.logs[b]) for b in lineages.groups[n])]
+    filled = seen or filled
     if topic.topic_id is not None and not any(ids[n] & {None, topic.topic_id} for n in filled):
         filled = [n for n in wanted if n in filled or topic.topic_id in ids[n]]  # an empty log may be the topic's
     kept = [group for group in filled if group not in lineages.earlier] or filled
@@ -1187,7 +1189,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
-    shown = {b: logs[b] for b in own if logs[b] != Directory(logs[b].topic_id)}
+    shown = {b: logs[b] for b in own if _is_seen(logs[b])}
     if isr and order[0] not in shown:  # what was not seen of the ISR has all that others have, and more
         order = [*latest_logs(shown, topic), *order]
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
@@ -1218,6 +1220,11 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
         case = LineageCase(tuple(contents), ranks[epoch], committed)
         numbered = [one.numbered(lineages.brokers, ranks) for one in lineages.later]
         yield from [evolve(case, later=one) for one in numbered] or [case]
+
+
+def _is_seen(log: Directory) -> bool:
+    """Whether more is known of a log than that there may be one: its disk has been read."""
+    return log != Directory(log.topic_id)
 
 
 def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
