@@ -143,7 +143,7 @@ def _outdone(
     for part in parts:
         known, number, isr = part.observed.situation.brokers, part.partitions[0], part.observed.isr
         if not any(one.in_isr and one.alive for one in known):
-            left = {*part.topic.partitions.get(number, ()), *isr} - {*gone}
+            left = ({*part.topic.partitions.get(number, ()), *isr} & {*part.choice.keeps}) - {*gone}
             left -= {*isr} if saved is None or part.name in saved else set()
             logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
             found |= logs.keys() - {*latest_logs(logs, part.topic)}

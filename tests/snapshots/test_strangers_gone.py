@@ -336,3 +336,23 @@ def test_a_log_that_was_not_read_is_no_choice_against_one_that_was() -> None:
     assert "to keep the records" not in first.premise
     assert "of broker 2 they end no later than those that were read" in first.premise
     assert "move-directories orders 3" not in names(first)
+
+
+def test_a_log_of_another_topic_does_not_keep_a_shorter_one_from_leading() -> None:
+    """An ISR member has another log than the one that is gone: it is not emptied to lead while a copy is left."""
+    snapshot = alone("2.7.2")
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    known = (("1", ((0, 0), (4, 20)), 99, 90), ("2", EPOCHS, 7, 60), ("3", EPOCHS[:2], 7, 30))
+    for number, epochs, crc, end in known:
+        files = {f"{0:020}.log": 1000 + 100 * end}
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(None, epochs, crc) | {
+            "files": files,
+            "recovery_point": end,
+            "high_watermark": end,
+        }
+    down(snapshot, 1, 2, 3)
+    state(snapshot)["isr"] = [1, 2]
+    lossy = [one for one in problem(snapshot).alternatives if one.is_last_resort]
+    found = plan_recovery(next(one for one in lossy if one.instead_of == {"start-broker 2"}), seconds=60)
+    assert found.plan is not None
+    assert [one.name for one in found.plan.procedures] == ["start-broker 3", "elect-unclean orders"]
