@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
 from attrs import evolve
 
@@ -15,6 +16,8 @@ from kwalk.model.language.inspection import Inspection
 
 KEEPS = "safe: no acknowledged record is lost, none of another topic comes in, and no last copy goes,"
 """What a plan keeps; records of a topic that is being deleted are not kept."""
+ON_NO_DISK = "on no other disk"
+"""How the condition ends that logs of ISR members are lost, which no disk that was read has."""
 DELETED = "if all topics of the logs were deleted on purpose, and ZooKeeper is that of this cluster"
 """The condition of plans where ZooKeeper has none of the topics of the logs."""
 
@@ -79,8 +82,26 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     Nothing is to be so on the disks of brokers that are gone for good.
     """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
-    ends = _of_lost_ends(capture, parts, gone)
-    return joined(_of_unseen_disks(capture, parts, gone), ends, _of_own_logs(capture, parts, gone), others)
+    ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
+    return joined(_of_unseen_disks(capture, parts, gone), ends, _of_own_logs(capture, parts, gone), lost, others)
+
+
+def _of_lost_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that no other disk has the logs of ISR members, where no replica has all records.
+
+    Of a broker that is down nothing shows which log directories it has: one that failed may not have been read.
+    """
+    found: dict[int, list[str]] = {}
+    for part in parts:
+        name, number = part.topic.name, part.partitions[0]
+        known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+        is_served = part.lineages.isr or any(one.in_isr and one.alive for one in known.values())
+        is_served = is_served or name in capture.deleting or not part.choice.keeps
+        for b in () if is_served else {*part.observed.isr} - {*gone, *part.choice.without}:
+            if capture.lacks(b, name, number) and not known[b].alive:
+                found.setdefault(b, []).append(part.name)
+    logs = [f"the log{'s' * (len(names) > 1)} that broker {b} had of {listed(names)}" for b, names in found.items()]
+    return f"if {listed(logs)} {each(list(chain(*found.values())), 'is', 'are')} {ON_NO_DISK}" if found else ""
 
 
 def _of_lost_ends(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

@@ -356,3 +356,14 @@ def test_a_log_of_another_topic_does_not_keep_a_shorter_one_from_leading() -> No
     found = plan_recovery(next(one for one in lossy if one.instead_of == {"start-broker 2"}), seconds=60)
     assert found.plan is not None
     assert [one.name for one in found.plan.procedures] == ["start-broker 3", "elect-unclean orders"]
+
+
+def test_a_log_that_no_disk_has_which_was_read_is_given_up_only_if_no_other_has_it() -> None:
+    """The disk of the only ISR member failed, then the broker ended: nothing shows that it had another disk."""
+    snapshot = alone("3.4.1")
+    snapshot["brokers"]["2"]["dirs"] = {}
+    down(snapshot, 2)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=7)
+    given = problem(snapshot)
+    assert given.premise == "if the log that broker 2 had of orders-0 is on no other disk"
+    assert all(given.premise in one.premise or "broker 2 is gone" in one.premise for one in given.alternatives)

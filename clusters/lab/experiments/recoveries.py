@@ -42,6 +42,7 @@ from kwalk.clusters.lab.experiments.known_records import (
 from kwalk.clusters.lab.experiments.operator_steps import carry_out, move_away, rest
 from kwalk.clusters.lab.experiments.random_damages import RandomDamages
 from kwalk.clusters.lab.processes import wait_until
+from kwalk.invariants.reading.conditions import ON_NO_DISK
 from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.losses import WITH_LOSSES
 from kwalk.invariants.reading.outlook import recovery_problem
@@ -220,7 +221,15 @@ def _recovered_at_random(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         is_planned=None,
         keeps=None if scene.is_deleted else scene.origin,
         deletes=scene.is_deleted,
-        untrue=("gone for good", "cannot be read", "if the log dir", GIVEN_UP, *OWN_DISKS, *_other_logs(scene)),
+        untrue=(
+            "gone for good",
+            "cannot be read",
+            "if the log dir",
+            GIVEN_UP,
+            *OWN_DISKS,
+            *_other_logs(scene),
+            *_failed(lab),
+        ),
     )
     outcome = _answered(scene, case, 0)
     return evolve(outcome, details={"acts": damage.acts, **outcome.details})
@@ -233,6 +242,12 @@ def _other_logs(scene: Scene) -> list[str]:
         for number, logs in logs_on_disks(scene.lab, scene.topic).items()
         if (found := {entry.origin for log in logs.values() for entry in log.values()}) and scene.origin not in found
     ]
+
+
+def _failed(lab: Lab) -> tuple[str, ...]:
+    """Return how premises end that take logs for lost which are on a failed disk of a broker that is down."""
+    roots = (root for broker in lab.brokers.values() if not broker.runs for root in broker.roots)
+    return (ON_NO_DISK,) if any(failed_root(root).is_dir() for root in roots) else ()
 
 
 def _is_right(case: Case, diagnosis: _Diagnosis, release: str) -> bool:
