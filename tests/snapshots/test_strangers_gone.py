@@ -305,6 +305,14 @@ def test_the_only_isr_member_has_more_than_others_where_its_log_is_not_seen(how:
     assert found.plan is None and found.complete
 
 
+def test_the_only_isr_member_has_records_where_its_log_is_not_seen_and_another_is_empty() -> None:
+    snapshot = beside_an_empty_replica()
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=None)
+    known = problem(snapshot).alternatives
+    found = plan_recovery(next(o for o in known if o.instead_of == {"start-broker 1"}), seconds=60)
+    assert found.plan is None and found.complete
+
+
 def test_nobody_gives_up_the_isr_member_that_may_be_behind_a_log_that_was_not_read() -> None:
     """Broker 2 may have led after broker 3, which has more than the live replica: it starts, unless it is gone, too."""
     snapshot = alone()

@@ -1189,7 +1189,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
-    shown = {b: logs[b] for b in own if _is_seen(logs[b])}
+    shown = {b: logs[b] for b in own if _is_seen(logs[b]) and not logs[b].is_empty}
     if isr and order[0] not in shown:  # what was not seen of the ISR has all that others have, and more
         order = [*latest_logs(shown, topic), *order]
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
