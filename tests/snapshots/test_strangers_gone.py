@@ -375,3 +375,19 @@ def test_a_log_that_no_disk_has_which_was_read_is_given_up_only_if_no_other_has_
     given = problem(snapshot)
     assert given.premise == "if the log that broker 2 had of orders-0 is on no other disk"
     assert all(given.premise in one.premise or "broker 2 is gone" in one.premise for one in given.alternatives)
+
+
+def test_a_live_replica_that_lost_a_foreign_log_leads_before_no_copy_that_can_start() -> None:
+    """Broker 3 runs with an earlier topic's log; it leads empty where it is elected in the place of broker 2."""
+    snapshot = alone("3.4.1", brokers=4)
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [3, 1, 2]
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 80)))
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    snapshot["controller"] = 4
+    down(snapshot, 1, 2)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=7)
+    lossy = next(o for o in problem(snapshot).alternatives if o.is_last_resort and "broker 2 is gone" in o.premise)
+    found = plan_recovery(lossy, seconds=60)
+    assert found.plan is not None
+    assert "elect-unclean-after-start orders 1 3" in [one.name for one in found.plan.procedures]

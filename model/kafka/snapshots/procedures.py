@@ -799,10 +799,15 @@ class Catalogue:
             isr, replicas = topic.states[number].isr, topic.partitions.get(number, ())
             lacking = members_lacking_records(self.capture, topic, number)
             found.update(b for having in lacking.values() for b in having if b not in isr)
-            others = {b: log for b in replicas if (log := self.capture.directory(b, topic.name, number))}
-            last = latest_logs({b: log for b, log in others.items() if b not in isr}, topic)
+            others = self.capture.logs_of({*replicas} & self._kept(topic, number) - {*isr}, topic.name, number)
+            last = latest_logs(others, topic)
             found.update(last if live and not {*live} & {*last} else ())
         return sorted(b for b in found if not self.capture.brokers[b].alive)
+
+    def _kept(self, topic: Topic, partition: int) -> set[int]:
+        """Return the brokers whose logs of a partition are kept."""
+        own = (part for part in self.parts if part.topic.name == topic.name and partition in part.partitions)
+        return {b for part in own for b in part.choice.keeps}
 
     def _live_orders(self, topic: Topic, first: Sequence[int] = ()) -> dict[int, list[int]]:
         """Return the live replicas of each partition without a live ISR member, in the order of its assignment."""
