@@ -144,9 +144,11 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
     """Return the condition that replicas have logs of the topic on the disks that the snapshot lacks.
 
     While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
-    lack some; where none is known to have all, any other replica may.
+    lack some; where none is known to have all, any other replica may. With later leader epochs than ZooKeeper, which
+    was restored from a backup then, any of them may truncate the others' logs.
     """
-    found, rivals, later, known_parts = set[int](), set[int](), set[int](), tuple(parts)
+    found, members_down, rivals, later = set[int](), set[int](), set[int](), set[int]()
+    known_parts = tuple(parts)
     others = taken_for_others(known_parts)
     for part in known_parts:
         known = dict(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
@@ -156,11 +158,13 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         isr = {b for b in members if known[b].in_isr} - {*gone}
         found |= unseen
         if not any(known[b].alive for b in isr):
+            members_down |= unseen & isr
             rivals |= unseen & isr if len(part.observed.isr) > 1 else set()
             later |= unseen - isr if part.observed.isr and not part.lineages.isr else set()
     if not found:
         return ""
     what = "have the logs that ZooKeeper assigns to them"
+    what += f"; those of {brokers(sorted(members_down))} no leader epoch above ZooKeeper's" if members_down else ""
     ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
     ends += f"; of {brokers(sorted(later))} they end no later than those that were read" if later else ""
     return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"

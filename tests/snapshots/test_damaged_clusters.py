@@ -104,7 +104,7 @@ ANSWERS = {
         "if t0 was marked for deletion on purpose, and if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
-        UNSEEN.format(1): ["start-broker 1"],
+        f"{UNSEEN.format(1)}; those of broker 1 no leader epoch above ZooKeeper's": ["start-broker 1"],
         "if broker 1 is gone for good": None,
         "if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
     },
