@@ -83,7 +83,19 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
     ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
-    return joined(_of_unseen_disks(capture, parts, gone), ends, _of_own_logs(capture, parts, gone), lost, others)
+    own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts))
+    return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, others)
+
+
+def _of_ids_on_failed_disks(parts: Iterable[ClusterPart]) -> str:
+    """Return the condition that logs on failed disks have the topic id of others, where ZooKeeper has another one."""
+    found = dict[str, None]()
+    for part in parts:
+        for b, one in zip(part.observed.brokers, part.observed.situation.brokers, strict=True):
+            identity = part.lineages.logs[b].topic_id if one.offline and b in part.lineages.logs else None
+            if identity not in (None, part.topic.topic_id):
+                found[f"{part.name} on the failed disk of broker {b} has the topic id {identity}"] = None
+    return f"if {listed(list(found))}" if found else ""
 
 
 def _of_lost_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

@@ -19,7 +19,7 @@ from kwalk.invariants.reading.finding_kinds import (
 from kwalk.model.kafka.snapshots.at_rest import Observed
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.lineage import latest_logs
+from kwalk.model.kafka.snapshots.lineage import is_seen, latest_logs
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -209,7 +209,8 @@ def _is_electable(part: ClusterPart, starting: Collection[int]) -> bool:
     if any(one.in_isr and one.alive for one in known.values()):
         return False
     logs = part.lineages.logs
-    filled = {b for b in part.choice.keeps if logs[b].is_empty is not True} | {*known} - logs.keys()
+    filled = {b for b, log in logs.items() if not is_seen(log) or (b in part.choice.keeps and not log.is_empty)}
+    filled |= {*known} - logs.keys()
     return any(
         one.replica and one.directory and (one.alive or b in starting) for b, one in known.items() if b in filled
     )

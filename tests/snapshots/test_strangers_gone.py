@@ -392,3 +392,37 @@ def test_a_live_replica_that_lost_a_foreign_log_leads_before_no_copy_that_can_st
     found = plan_recovery(lossy, seconds=60)
     assert found.plan is not None
     assert "elect-unclean-after-start orders 1 3" in [one.name for one in found.plan.procedures]
+
+
+def on_a_failed_disk() -> dict[str, Any]:
+    """The disk of the only ISR member has failed, and the other replica has the log of another id."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 3]
+    snapshot["brokers"]["2"]["dirs"] = {}
+    failed = {"path": "/kafka", "broker_id": 1, "cluster_id": None, "offline": True}
+    snapshot["brokers"]["1"].update(dirs={}, log_dirs=[failed])
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, ((0, 0), (2, 30)), crc=9)
+    state(snapshot).update(leader=-1, isr=[1], leader_epoch=7)
+    return snapshot
+
+
+def test_a_log_on_a_failed_disk_has_not_the_id_of_an_earlier_topic() -> None:
+    snapshot = on_a_failed_disk()
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    given = problem(snapshot)
+    assert not [name for name in names(given) if name.startswith("write-topic-id")]
+    assert "restart-without-metadata-files orders 3" not in names(given)
+    assert {"move-directories orders 3", "repair-disk 1"} <= {*names(given)}
+
+
+def test_a_log_on_a_failed_disk_that_may_have_another_id_than_zookeeper_is_a_condition() -> None:
+    given = problem(on_a_failed_disk())
+    assert f"if orders-0 on the failed disk of broker 1 has the topic id {OTHER}" in given.premise
+
+
+def test_no_unread_log_is_given_up_for_an_empty_disk() -> None:
+    """Who cannot read the failed disk of the ISR member lets the replica lead whose disk nobody has read."""
+    snapshot = on_a_failed_disk()
+    snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
+    lossy = [one for one in problem(snapshot).alternatives if one.is_last_resort]
+    assert lossy and not [one for one in lossy if "replace-disk 1" in names(one)]

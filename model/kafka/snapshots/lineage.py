@@ -986,11 +986,10 @@ def _fits_memory(capture: Capture, topic: Topic, partition: int, broker: int, la
 def id_on_failed_disks(capture: Capture, topic: Topic, partition: int) -> str | None:
     """Return the topic id that logs on failed disks are taken to have: that of the others, else ZooKeeper's.
 
-    ZooKeeper's may have been minted since the disk failed.
+    ZooKeeper's may have been minted since the disk failed. Logs of an earlier topic do not count.
     """
-    replicas = topic.partitions.get(partition, ())
-    logs = (capture.directory(b, topic.name, partition) for b in replicas if capture.brokers[b].seen)
-    found = {log.topic_id for log in logs if log is not None}
+    logs = capture.logs_of(topic.partitions.get(partition, ()), topic.name, partition).values()
+    found = {log.topic_id for log in logs if not is_of_an_earlier_topic(capture, topic, log)}
     return found.pop() if len(found) == 1 else topic.topic_id
 
 
@@ -1074,7 +1073,7 @@ def _choices(lineages: Lineages, topic: Topic, partition: int) -> tuple[Choice, 
     wanted += [n for n in _of_the_topic(lineages, topic, in_isr) if n not in wanted]
     ids = {n: {lineages.logs[b].topic_id for b in lineages.groups[n]} for n in wanted}
     filled = [n for n in wanted if not all(lineages.logs[b].is_empty for b in lineages.groups[n])] or wanted
-    seen = [n for n in filled if n in in_isr or any(_is_seen(lineages.logs[b]) for b in lineages.groups[n])]
+    seen = [n for n in filled if n in in_isr or any(is_seen(lineages.logs[b]) for b in lineages.groups[n])]
     filled = seen or filled
     if topic.topic_id is not None and not any(ids[n] & {None, topic.topic_id} for n in filled):
         filled = [n for n in wanted if n in filled or topic.topic_id in ids[n]]  # an empty log may be the topic's
@@ -1189,7 +1188,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     isr = [b for b in own if b in lineages.isr]
     # A leader may have an epoch without a record in its checkpoint, and its followers not: the longest log is compared.
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
-    shown = {b: logs[b] for b in own if _is_seen(logs[b]) and not logs[b].is_empty}
+    shown = {b: logs[b] for b in own if is_seen(logs[b]) and not logs[b].is_empty}
     if isr and order[0] not in shown:  # what was not seen of the ISR has all that others have, and more
         order = [*latest_logs(shown, topic), *order]
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
@@ -1222,7 +1221,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
         yield from [evolve(case, later=one) for one in numbered] or [case]
 
 
-def _is_seen(log: Directory) -> bool:
+def is_seen(log: Directory) -> bool:
     """Whether more is known of a log than that there may be one: its disk has been read."""
     return log != Directory(log.topic_id)
 
