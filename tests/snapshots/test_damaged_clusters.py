@@ -54,26 +54,28 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 OWN_DISKS = "if the replicas have disks of their own"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
+NO_LATER = "; those of broker {} no leader epoch above ZooKeeper's"
+OWN_TOPIC = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
 UNREADABLE = "if the failed disk of broker 2 cannot be read"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
-        f"{OWN_DISKS}, and {UNSEEN.format(3)}": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}": [
             "start-broker 3",
             "move-directories t0 4",
         ],
     },
     "another-broker-id-rf-1-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["set-broker-id 4 3"],
-        f"{OWN_DISKS}, and {UNSEEN.format(3)}": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}": [
             "start-broker 3",
             "move-directories t0 4",
         ],
     },
     "another-broker-id-rf-2-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["move-directories t0 4"],
-        f"{OWN_DISKS}, and {UNSEEN.format(3)}": ["move-directories-at-once t0 3 4"],
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}, and {OWN_TOPIC}": ["move-directories t0 4"],
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
@@ -104,7 +106,7 @@ ANSWERS = {
         "if t0 was marked for deletion on purpose, and if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
-        f"{UNSEEN.format(1)}; those of broker 1 no leader epoch above ZooKeeper's": ["start-broker 1"],
+        f"{UNSEEN.format(1)}{NO_LATER.format(1)}": ["start-broker 1"],
         "if broker 1 is gone for good": None,
         "if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
     },

@@ -135,7 +135,7 @@ def probe(release: str, seed: int) -> Probe:
 def test_no_way_out_advises_what_loses_records_in_the_model(release: str, share: int) -> None:
     probes = [probe(release, seed) for seed in range(share * SEEDS, (share + 1) * SEEDS)]
     assert not [text for one in probes for text in (*one.unconditional, *one.harming, *one.undeclared)]
-    assert sum(len(one.harmful) for one in probes) >= 2, "few acts of these clusters are harmful"
+    assert any(one.harmful for one in probes), "few acts of these clusters are harmful"
     followed, others = sum(one.followed for one in probes), Counter(name for one in probes for name in one.others)
     print(f"{release}: {followed} ways out were carried out, {others.total()} were not: {dict(others.most_common())}")
     assert followed >= SEEDS // 10, "few ways out consist of steps that the model has"
