@@ -181,11 +181,12 @@ def test_a_broker_that_saves_the_records_of_one_topic_starts_before_those_of_ano
 
 
 def test_no_records_are_given_up_of_a_broker_that_no_step_may_start_yet() -> None:
-    """Broker 3 has what was acknowledged of payments; a reassignment of orders has to end before it starts."""
+    """Broker 3 has what was acknowledged of payments; a reassignment of orders, which removes it, has to end before."""
     snapshot = cluster("3.1.2", brokers=4)
     stop(snapshot, 3)
     down(snapshot, 4)
-    snapshot["topics"]["orders"]["znode"].update(partitions={"0": [1, 2, 3, 4]}, adding_replicas={"0": [4]})
+    moving = {"adding_replicas": {"0": [4]}, "removing_replicas": {"0": [3]}}
+    snapshot["topics"]["orders"]["znode"].update(partitions={"0": [1, 2, 3, 4]}, **moving)
     state(snapshot, "payments").update(leader=-1, isr=[3], leader_epoch=7)
     snapshot["brokers"]["3"]["dirs"]["payments-0"] = log(IDS["payments"], (*EPOCHS, (6, 60)))
     found = problem(snapshot)
