@@ -394,6 +394,7 @@ def test_ctrl_c_while_compiled_code_is_waited_for_ends_the_search(monkeypatch: p
     monkeypatch.setattr(kernels, "COMPILE_AFTER", 1000.0)
     monkeypatch.setattr(kernels, "cached_kernel", lambda model: None)
     monkeypatch.setattr(kernels.SearchKernel, "wait", interrupt)
+    monkeypatch.setattr("kwalk.search.analyses.explain.explain.WIDENING", (0.0, 0.0))  # no ladder comes to its end
     narrow = MODEL, series(seen("one", cooked=1), seen("less", cooked=0))
     is_wider, done = explain_widening(narrow, narrow, ExplainOptions(seconds=0.2))
     assert (is_wider, done.fit, done.how) == (False, Fit.UNDECIDED, "interrupted")

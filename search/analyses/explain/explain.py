@@ -519,6 +519,8 @@ WIDENING = (0.35, 0.7)
 AGAIN, WAITING = 0.4, 0.9
 """The share of the time left for each ladder by compiled code, where plain Python did not come to its end; and the
 share of all time up to which compiled code is waited for."""
+COMPILING = 0.6
+"""The least share of all time up to which a search goes on while its model is compiled: another one would wait, too."""
 WAITS = "waiting until the model is compiled"
 NARROW = 0.5
 """The share of the time left then for all segments of the narrow series; the wider one has the rest."""
@@ -665,7 +667,8 @@ class TraceReconstruction:
         self._announce(f"searching for {self.context.series.waypoints[segment].name}{self.context.search_kernel.note}")
         if self._was_plain and not self.context.search_kernel.is_plain:
             self._was_plain, self.share = False, self.share_of_rest(self.share)  # what plain Python took is not counted
-        if self._ends is not None and self.seconds >= self._ends * self.share:
+        share = max(self.share, COMPILING) if self.context.search_kernel.is_compiling else self.share
+        if self._ends is not None and self.seconds >= self._ends * share:
             raise BudgetSpent(f"time budget of {self.options.seconds:g} s")
 
     def _announce(self, note: str) -> None:

@@ -39,6 +39,9 @@ from kwalk.search.kernel.model_digest import meaning_key
 
 COMPILE_AFTER = 1.0
 """Seconds after which a model that is searched is compiled."""
+PLAIN_SECONDS, LEFT_SECONDS = 3.0, 0.25
+"""Seconds for which plain Python searches beside the compiler; from then on it leaves the processors to it for so long
+between two looks at the budgets: of a large model it has searched what it can by then."""
 WAIT_SECONDS = 0.05
 """Seconds between two looks at whether it is compiled, where nothing else is to be done."""
 CACHED_STATES = 400
@@ -351,6 +354,7 @@ class SearchKernel:
         """What executes plain Python; None if the search began with compiled code."""
         self._asked: str | None = None
         """What names the model in the queue, once it was asked for."""
+        self._asked_at = 0.0
         kernel = kernel or self._queue.kernel(model)
         self.began = self._queue.began(model)
         """When the first search of the model began: it is compiled soon if an earlier search took its time."""
@@ -376,6 +380,11 @@ class SearchKernel:
         return "compiled code" if self.functions is None else "plain Python, then compiled code"
 
     @property
+    def is_compiling(self) -> bool:
+        """Whether compiled code is to take over."""
+        return self.is_plain and self._asked is not None and not self.failure
+
+    @property
     def note(self) -> str:
         """What progress says about the kernel."""
         if not self.is_plain:
@@ -398,13 +407,15 @@ class SearchKernel:
             return
         if self._asked is None:
             if time.monotonic() - self.began >= COMPILE_AFTER:
-                self._asked = self._queue.ask(self.model)
+                self._asked, self._asked_at = self._queue.ask(self.model), time.monotonic()
             return
         answer, kernel = self._queue.answer(self._asked), self._queue.kernel(self.model)
         if kernel is not None:
             self.kernel, self.is_plain = kernel, False
         elif isinstance(answer, str):
             self.failure = answer
+        elif time.monotonic() - self._asked_at >= PLAIN_SECONDS:
+            time.sleep(LEFT_SECONDS)
 
     def wait(self, end: float, tick: Callable[[], None]) -> bool:
         """Return whether compiled code is there before a time of the monotonic clock, if it was asked for.
@@ -414,7 +425,7 @@ class SearchKernel:
             tick: Is called again and again meanwhile.
         """
         self.check()
-        while self.is_plain and self._asked is not None and not self.failure and time.monotonic() < end:
+        while self.is_compiling and time.monotonic() < end:
             tick()
             time.sleep(WAIT_SECONDS)
             self.check()
