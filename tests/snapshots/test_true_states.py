@@ -14,6 +14,7 @@ from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language import UsageError
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from kwalk.search.analyses.settling import NeverAtRest
+from tests.snapshots.test_combined_damages import EPOCHS, OTHER, cluster, log, problem, stop
 from tests.snapshots.true_states import BROKERS, NAME, Outcome, TrueState, carried_out, true_model
 
 RECORDS = {prop.name for prop in OF_RECORDS}
@@ -69,3 +70,19 @@ def test_plans_that_do_not_look_at_records_harm_those_of_true_states(monkeypatch
     monkeypatch.setattr("kwalk.invariants.reading.outlook.CLAIMS", claims)
     _, wrong = tried("3.9.0", range(20))
     assert wrong
+
+
+# What these states have found.
+
+
+def test_the_log_of_the_isr_under_another_id_is_a_choice_beside_one_that_began_apart() -> None:
+    """Its disk may be that of an earlier topic: it led, and the topic's log was moved away, in a plan for all."""
+    snapshot = cluster()
+    stop(snapshot, 3)
+    snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, isr=[3], leader_epoch=7)
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, EPOCHS[:1], crc=8)
+    found = problem(snapshot)
+    wanted = {one.premise for one in (found, *found.alternatives)}
+    assert {f"to keep the records that topic orders has on broker {which}" for which in ("3", "1 and 2")} <= wanted
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
+    assert "to keep" not in problem(snapshot).premise  # they began as one: another id was minted

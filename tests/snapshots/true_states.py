@@ -192,11 +192,15 @@ class TrueState:
         return {**shown, **times, "znode": znode, "partition_state": {"0": written} if state.exists else {}}
 
     def is_as_assigned(self, broker: int) -> bool:
-        """Whether a disk has what a snapshot without it says of it: the topic's log, and as much as any replica has."""
+        """Whether a disk has what a snapshot without it says of it: the topic's log, and as much as any replica has.
+
+        No other log has the topic's id, and records of another topic: without this disk, nothing shows that.
+        """
         found = self.cluster
         replica, topic = found.replica_of(broker, 0, 0), found.zookeeper.topics[0]
         ends = [found.replica_of(b, 0, 0).log.end for b in BROKERS]
-        is_own = all(record.incarnation == topic.incarnation for record in replica.log.records)
+        named = (one for b in BROKERS if (one := found.replica_of(b, 0, 0)).file_topic_id == topic.topic_id)
+        is_own = all(r.incarnation == topic.incarnation for one in (replica, *named) for r in one.log.records)
         has_id = replica.file_topic_id in (None, topic.topic_id)
         return topic.exists and replica.on_disk and is_own and has_id and replica.log.end == max(ends)
 

@@ -1109,8 +1109,13 @@ def _outvoting(lineages: Lineages, replicas: Collection[int], in_isr: Collection
 
 
 def _of_the_topic(lineages: Lineages, topic: Topic, in_isr: Collection[int]) -> list[int]:
-    """Return the groups of logs with records of the topic, by its id, where all ISR members have earlier logs."""
-    if not in_isr or not lineages.earlier.keys() >= {*in_isr} or topic.topic_id is None:
+    """Return the groups of logs with records of the topic, by its id, where all ISR members have others.
+
+    They have earlier logs, or logs under another id: from before another one was minted, or of an earlier topic.
+    """
+    members = {lineages.logs[b].topic_id for group in in_isr for b in lineages.groups[group]}
+    is_other = lineages.earlier.keys() >= {*in_isr} or members.isdisjoint({None, topic.topic_id})
+    if not in_isr or not is_other or topic.topic_id is None:
         return []
     logs = {n: [lineages.logs[b] for b in group] for n, group in enumerate(lineages.groups) if n not in in_isr}
     own = [n for n, found in logs.items() if any(g.topic_id == topic.topic_id and g.is_empty is False for g in found)]
