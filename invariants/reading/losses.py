@@ -114,7 +114,8 @@ def _ends_last(capture: Capture, part: ClusterPart, broker: int) -> bool:
     hosts = (*part.topic.partitions.get(part.partitions[0], ()), *part.observed.isr)
     logs = capture.logs_of(hosts, part.topic.name, part.partitions[0])
     is_filled = broker in logs and logs[broker].is_empty is False
-    return not part.lineages.isr and is_filled and broker in latest_logs(logs, part.topic)
+    on_failed_disk = any(one.offline for one in part.observed.situation.brokers)  # once repaired, it may end later
+    return not (part.lineages.isr or on_failed_disk) and is_filled and broker in latest_logs(logs, part.topic)
 
 
 def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:

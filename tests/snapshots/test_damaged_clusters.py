@@ -125,6 +125,14 @@ def test_each_answer_has_the_steps_that_were_carried_out_or_none(name: str) -> N
     assert found == ANSWERS[name]
 
 
+def test_an_old_copy_leads_for_nobody_while_a_failed_disk_may_have_more() -> None:
+    """The only ISR member has it: who may lose records repairs the disk of the other replica."""
+    found = recovery_problem(next(path for path in FILES if path.stem == "restored-leader-beside-a-failed-disk-3.9.0"))
+    (lossy,) = (one for one in found.alternatives if one.premise == "if acknowledged records may be lost")
+    steps = {one.name for one in lossy.procedures}
+    assert "repair-disk 2" in steps and "start-broker 1" not in steps
+
+
 def test_no_shorter_log_leads_for_a_while_in_a_plan() -> None:
     """Broker 1 would lead with it before the longer one does: what is written meanwhile is lost."""
     problem = recovery_problem(next(path for path in FILES if path.stem == "power-was-lost-2.8.2"))
