@@ -1,4 +1,4 @@
-"""Kafka's own consumers, of the release of the brokers, which an experiment has poll when it says."""
+"""Kafka's own consumers, of the release of the brokers: each polls when an experiment tells it to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kwalk.model.language import KwalkError
 
 
 class RealConsumers(JavaHelper):
-    """Consumers of a lab in one Java, which `Consumers.java` has do what it is told.
+    """Consumers of a lab, all in one Java process, which runs `Consumers.java`.
 
     Args:
         lab: The lab.

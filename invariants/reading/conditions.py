@@ -176,7 +176,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
     if not found:
         return ""
     what = "have the logs that ZooKeeper assigns to them"
-    what += f"; those of {brokers(sorted(members_down))} no leader epoch above ZooKeeper's" if members_down else ""
+    what += f"; those of {brokers(sorted(members_down))} have no leader epoch above ZooKeeper's" if members_down else ""
     ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
     ends += f"; of {brokers(sorted(later))} they end no later than those that were read" if later else ""
     return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"

@@ -369,8 +369,7 @@ def _with_one_member(capture: Capture, parts: Iterable[ClusterPart]) -> Iterator
 
 
 def _world(part: ClusterPart, *, deletion: bool = False) -> World:
-    failed = {number for number, one in enumerate(part.observed.situation.brokers) if one.offline}
-    failed |= {number for number, b in enumerate(part.observed.brokers) if b in _waited_for(part)}
+    failed = {number for number, one in enumerate(part.observed.situation.brokers) if one.offline} | _waited_for(part)
     claims = (*CLAIMS, *(OF_STATES if part.is_behind or not part.has_state else ()), *(OF_DISKS if failed else ()))
     world = world_of(part, claims, HARMS, deletion=deletion)
     known = (one for one in world.claims if one.declaration.name != OF_DISKS[0].name or one.args[0] in failed)
@@ -378,11 +377,11 @@ def _world(part: ClusterPart, *, deletion: bool = False) -> World:
 
 
 def _waited_for(part: ClusterPart) -> set[int]:
-    """Return the brokers that are down, and that a partition is to have when its reassignment ends."""
-    topic, known = part.topic, zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-    moves = ((topic.moving.get(number), topic.partitions.get(number, ())) for number in part.partitions)
+    """Return the numbers of the brokers that are down, and that a partition is to have when its reassignment ends."""
+    moves = ((part.topic.moving.get(n), part.topic.partitions.get(n, ())) for n in part.partitions)
     target = {broker for move, replicas in moves if move for broker in move.target(replicas)}
-    return {broker for broker, one in known if broker in target and not one.alive}
+    known = enumerate(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
+    return {number for number, (broker, one) in known if broker in target and not one.alive}
 
 
 def _with_refusals(capture: Capture, parts: Iterable[ClusterPart]) -> list[ClusterPart]:

@@ -129,14 +129,12 @@ def _ends_with_all_records(situations: Situations, topic: Topic, partition: int)
     Kafka: KafkaController.onPartitionReassignment, isReassignmentComplete.
     """
     capture, observed = situations.capture, situations.whole(topic, partition)
-    target, found = (
-        topic.moving[partition].target(topic.partitions[partition]),
-        reassignment_of(capture, topic, partition),
-    )
+    target = topic.moving[partition].target(topic.partitions[partition])
+    is_idle = reassignment_of(capture, topic, partition).is_idle
     known = dict(zip(observed.brokers, observed.situation.brokers, strict=True))
     logs, identity = situations.lineages(topic, partition, observed.brokers), observed.situation.topic_id
     is_led = any(one.leads and is_in_order(one) and one.file == identity for one in known.values())
-    if len(target) < 2 or not is_led or found.is_idle or len(logs.groups) > 1 or logs.later:
+    if len(target) < 2 or not is_led or is_idle or len(logs.groups) > 1 or logs.later:
         return False
     return topic.name not in capture.deleting and all(
         not (one.earlier or one.offline or one.may_hold_another_id or one.holds_another_id)

@@ -71,11 +71,12 @@ class Walk:
     def take(self, instance: ActionInstance, after: Any) -> None:
         """One step."""
         before = self.model.state(self.vector)
-        self.vector = self._vector(after)
+        self.vector = self.vector_of(after)
         self.taken.append(instance.key)
         self._keep_history(before, self.model.state(self.vector), instance.action.name)
 
-    def _vector(self, state: Any) -> Vector:
+    def vector_of(self, state: Any) -> Vector:
+        """What the stepper calls a state, as a vector."""
         if self.kernel is None:
             return state
         return tuple(self.kernel.unpack(np.frombuffer(state, np.uint64).reshape(1, -1))[0].tolist())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, names, problem, root
 
 Snapshot = dict[str, Any]
 
@@ -85,7 +85,7 @@ def another_id(snapshot: Snapshot) -> None:
 
 def another_log(snapshot: Snapshot) -> None:
     """The broker that is waited for has the log of an earlier topic."""
-    snapshot["brokers"]["4"]["dirs"]["payments-0"] = log(IDS["payments"], ((0, 0), (7, 30)), crc=8)
+    snapshot["brokers"]["4"]["dirs"]["payments-0"] = log(IDS["payments"], EPOCHS[:1], crc=8)
 
 
 def log_of_no_replica(snapshot: Snapshot) -> None:
@@ -110,6 +110,18 @@ def without_leader(snapshot: Snapshot) -> None:
     snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[2])
 
 
+def failed_disk(snapshot: Snapshot) -> None:
+    """What a replica has on it, nobody has read."""
+    snapshot["brokers"]["2"]["log_dirs"] = [root("/kafka", offline=True)]
+    snapshot["brokers"]["2"]["dirs"] = {}
+    snapshot["topics"]["payments"]["partition_state"]["0"]["isr"] = [1, 3]
+
+
+def led_by_nobody(snapshot: Snapshot) -> None:
+    """The controller has not elected a live ISR member."""
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=-1)
+
+
 def in_the_isr(snapshot: Snapshot) -> None:
     """All replicas that the partition is to have are in the ISR: the controller has not ended it."""
     snapshot["topics"]["payments"]["znode"]["partitions"]["0"] = [1, 2, 3]
@@ -126,6 +138,8 @@ def in_the_isr(snapshot: Snapshot) -> None:
         to_one_replica,
         marked,
         without_leader,
+        led_by_nobody,
+        failed_disk,
         in_the_isr,
     ],
 )

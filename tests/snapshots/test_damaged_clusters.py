@@ -54,7 +54,7 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 OWN_DISKS = "if the replicas have disks of their own"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
-NO_LATER = "; those of broker {} no leader epoch above ZooKeeper's"
+NO_LATER = "; those of broker {} have no leader epoch above ZooKeeper's"
 OWN_TOPIC = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
 UNREADABLE = "if the failed disk of broker 2 cannot be read"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"

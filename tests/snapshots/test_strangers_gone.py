@@ -91,7 +91,7 @@ def test_what_a_disk_has_that_was_not_read_is_a_condition_though_another_broker_
     first = problem(unread())
     condition = (
         "if the log directories of broker 3, which the snapshot lacks, have the logs that ZooKeeper assigns to them; "
-        "those of broker 3 no leader epoch above ZooKeeper's; "
+        "those of broker 3 have no leader epoch above ZooKeeper's; "
         "of broker 3 they end where the longest of other ISR members do"
     )
     assert first.premise == condition

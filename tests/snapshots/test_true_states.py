@@ -51,7 +51,7 @@ def tried(release: str, seeds: range) -> tuple[int, list[str]]:
             is_repaired = answer.problem.premise or not outcome.after - outcome.before
             if harm(outcome) or not is_repaired:
                 steps = [one.name for one in answer.plan.procedures]
-                wrong.append(f"{seed}: {state.taken}: {steps} {answer.problem.premise}: {outcome}")
+                wrong.append(f"{seed}: {state.walk.taken}: {steps} {answer.problem.premise}: {outcome}")
     return count, wrong
 
 
@@ -80,9 +80,10 @@ def test_the_log_of_the_isr_under_another_id_is_a_choice_beside_one_that_began_a
     snapshot = cluster()
     stop(snapshot, 3)
     snapshot["topics"]["orders"]["partition_state"]["0"].update(leader=-1, isr=[3], leader_epoch=7)
+    del snapshot["brokers"]["2"]["dirs"]["orders-0"]  # two copies would outvote one
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER, EPOCHS[:1], crc=8)
     found = problem(snapshot)
     wanted = {one.premise for one in (found, *found.alternatives)}
-    assert {f"to keep the records that topic orders has on broker {which}" for which in ("3", "1 and 2")} <= wanted
+    assert {f"to keep the records that topic orders has on broker {which}" for which in ("1", "3")} <= wanted
     snapshot["brokers"]["3"]["dirs"]["orders-0"] = log(OTHER)
     assert "to keep" not in problem(snapshot).premise  # they began as one: another id was minted

@@ -8,11 +8,10 @@ memory. A plan is searched for the snapshot, and carried out in the true state.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import numpy as np
 from attrs import define, evolve, field, frozen
 
 from kwalk.invariants.reading.claims import CLAIMS, HARMS
@@ -25,12 +24,11 @@ from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.kafka.snapshots.series import EVENTS, IDLE_TIME
 from kwalk.model.kafka.snapshots.worlds import ClusterPart, scenario_of
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import ActionInstance, Model, Vector
+from kwalk.model.language import ActionInstance, Model
 from kwalk.model.language.recovery import Move, Procedure, World
 from kwalk.search.analyses.settling import Settling
 from kwalk.search.kernel.compile.compiler import kernel_for
-from kwalk.search.kernel.stepping import KernelStepper
-from tests.snapshots.synthetic import identity
+from tests.snapshots.synthetic import Walk, identity
 from tests.snapshots.test_combined_damages import cluster
 
 BROKERS = range(3)
@@ -76,14 +74,12 @@ class TrueState:
 
     model: Model
     seed: int
-    vector: Vector = field(init=False)
-    taken: list[str] = field(init=False, factory=list)
+    walk: Walk = field(init=False)
     random: Random = field(init=False)
-    stepper: Any = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.vector, self.random = self.model.initial[0], Random(self.seed)
-        self.stepper = KernelStepper(self.model, (), kernel_for(self.model))
+        self.walk = Walk(self.model, self.model.variant, self.seed, kernel_for(self.model))
+        self.random = self.walk.random
         for _ in range(self.random.randint(3, 10)):
             if self.random.random() < CHANGE:
                 self._change(self.random.choice(CHANGES))
@@ -94,22 +90,18 @@ class TrueState:
     @property
     def cluster(self) -> Cluster:
         """The state as an object."""
-        return self.model.state(self.vector)
+        return self.model.state(self.walk.vector)
 
-    def _steps(self, *, system: bool) -> Iterator[tuple[ActionInstance, Vector]]:
-        """Yield what changes the state."""
-        here, kernel = self.stepper.start(self.vector), self.stepper.kernel
-        for number, after in self.stepper.successors(here, system=system):
-            vector = tuple(kernel.unpack(np.frombuffer(after, np.uint64).reshape(1, -1))[0].tolist())
-            if vector != self.vector:
-                yield self.model.instances[number], vector
+    def _steps(self, *, system: bool) -> list[tuple[ActionInstance, Any]]:
+        """What changes the state."""
+        found = self.walk.enabled(system=system)
+        return [step for step in found if self.walk.vector_of(step[1]) != self.walk.vector]
 
     def _happen(self) -> None:
         found = [step for step in self._steps(system=False) if step[0].action.name in WEIGHTS]
         names = sorted({instance.action.name for instance, _ in found})
         (name,) = self.random.choices(names, [WEIGHTS[each] for each in names])
-        instance, self.vector = self.random.choice([step for step in found if step[0].action.name == name])
-        self.taken.append(instance.key)
+        self.walk.take(*self.random.choice([step for step in found if step[0].action.name == name]))
 
     def _rest(self) -> None:
         """Let the system do what it does by itself, ISRs last."""
@@ -118,8 +110,8 @@ class TrueState:
             first = [step for step in steps if step[0].action.name not in IDLE_TIME]
             if not steps:
                 return
-            _, self.vector = self.random.choice(first or steps)
-        raise AssertionError(f"never at rest after {self.taken}")
+            self.walk.take(*self.random.choice(first or steps))
+        raise AssertionError(f"never at rest after {self.walk.taken}")
 
     def _change(self, what: str) -> None:
         """Change files of a broker that is down, or the state by hand."""
@@ -135,8 +127,8 @@ class TrueState:
                 return
             else:
                 self._change_files(found, what, chance.choice(down))
-            self.vector = self.model.vector(found)
-        self.taken.append(what)
+            self.walk.vector = self.model.vector(found)
+        self.walk.taken.append(what)
 
     def _change_files(self, found: Cluster, what: str, broker: int) -> None:
         replica, other = found.replica_of(broker, 0, 0), found.replica_of(self.random.choice(BROKERS), 0, 0)
@@ -245,7 +237,7 @@ def carried_out(state: TrueState, part: ClusterPart, procedures: Sequence[Proced
     down = {f"restart({b})" for b in BROKERS if not found.is_up(b)}
     faults = (*(f"crash({b})" for b in BROKERS), "end_controller_session()")
     world = World(
-        "truth", model, (state.vector,), model.properties, frozenset(HARMS), frozenset(down), faults, plain=False
+        "truth", model, (state.walk.vector,), model.properties, frozenset(HARMS), frozenset(down), faults, plain=False
     )
     settling = Settling(world)
     moves = [translated(move, part, model) for one in procedures for move in one.moves[0]]

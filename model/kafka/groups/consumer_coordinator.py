@@ -4,6 +4,8 @@ A member names in JoinGroup what it owns, and the assignor of the group's leader
 it revokes after SyncGroup; another member gets that at the next rebalance. A member that has lost its place loses its
 partition, too, when it prepares to join.
 
+`RevokedPartition` is a model of its own: an eager assignor, and the commit before a revocation (enable.auto.commit).
+
 What the model leaves out, and why its stories lose nothing by it: partitions but one, of which the assignor counts;
 requests that are lost, after which they are sent again; and the round trip in which a new member gets its id (KIP-394).
 Two members that claim the partition in one generation, of which it is taken away since 2.8.1: no two get it in one.

@@ -194,9 +194,8 @@ class Catalogue:
     def _removals_of_files(self, topics: Sequence[Topic]) -> Iterator[Procedure]:
         """Yield restarts without the metadata files of topics, broker by broker and for all in turn."""
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
-        live = [
-            b for b in self._stoppable if not any(self._apart(topic, b) for topic in topics)
-        ]  # it would be taken up
+        # Without its file, a log that is not kept would be taken up.
+        live = [b for b in self._stoppable if not any(self._apart(topic, b) for topic in topics)]
         stale = (b for b in down if any(self._has_another_id(topic, b) for topic in topics))
         yield from (self._remove_files(topics, (b,)) for b in (*live, *stale) if b not in self._alike)
         if len(live) > 1:

@@ -399,6 +399,8 @@ class SearchKernel:
     def check(self) -> None:
         """Raise what plain Python could not raise, compile if it is time, and take compiled code over.
 
+        While a model is compiled for long, leave the processors to the compiler for a moment.
+
         Raises:
             KeyboardInterrupt: Ctrl-C came in plain Python.
         """

@@ -207,12 +207,14 @@ class SegmentContext:
 
     def programs(self, waypoint: Waypoint, number: int, *, limited: bool) -> SegmentPrograms:
         """Return the programs of a segment; those of a waypoint that has a number are kept."""
-        found = self._programs.get((number, limited)) if number != NO_WAYPOINT else None
-        if found is None:
-            limits = (*waypoint.limits, *self.series.log_limits) if limited else ()
-            goal = tuple(clause for fact in waypoint.facts for clause in fact.clauses)
-            first, last = (program_of(self.model, self.kernel, dict.fromkeys(each)) for each in (limits, goal))
-            found = self._programs[number, limited] = SegmentPrograms(first, last, log_program(self, number))
+        if (number, limited) in self._programs:
+            return self._programs[number, limited]
+        limits = (*waypoint.limits, *self.series.log_limits) if limited else ()
+        goal = tuple(clause for fact in waypoint.facts for clause in fact.clauses)
+        first, last = (program_of(self.model, self.kernel, dict.fromkeys(each)) for each in (limits, goal))
+        found = SegmentPrograms(first, last, log_program(self, number))
+        if number != NO_WAYPOINT:
+            self._programs[number, limited] = found
         return found
 
     def kinds(self, waypoint: Waypoint, timing: EventTiming = EventTiming.CALM) -> np.ndarray:
