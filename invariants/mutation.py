@@ -1252,3 +1252,14 @@ CONSUMER_TRIALS = (
     Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
 )
 """The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""
+TRANSACTION_TRIALS = (
+    Trial("transaction-with-a-refused-record", variant=LATEST, about="A record of a transaction is refused."),
+    Trial("call-that-is-repeated", variant=LATEST, about="A call is repeated after its timeout."),
+    Trial("producer-that-closes", variant=LATEST, about="A producer is closed."),
+    Trial("producer-that-closes", variant="3.7.0", about="The same, where an abort is tried again and again."),
+    Trial("producer-that-closes", variant="2.8.2", about="The same, where an abort is never refused."),
+    Trial("offsets-of-a-transaction-amid-a-load", variant=LATEST, about="A group is loaded."),
+    Trial("sender-with-one-request", variant=LATEST, about="One request may be in flight."),
+    Trial("partitions-of-an-idempotent-producer", variant=LATEST, about="A producer raises its epoch."),
+)
+"""The trials of the producer's half of a transaction: docs/reference/mutants-of-transactions.md."""

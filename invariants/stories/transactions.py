@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kwalk.invariants import transaction_coordinators as coordinators
+from kwalk.invariants import transaction_managers as managers
 from kwalk.model.kafka.server import transaction_coordinator as coordinator
+from kwalk.model.kafka.server import transaction_manager as manager
 from kwalk.model.kafka.server import versions
 from kwalk.model.kafka.server.transaction_coordinator import (
     FencedId,
@@ -152,6 +154,130 @@ PRODUCER_IDS_FROM_THE_CONTROLLER = Scenario(
     variants={release: versions.PRODUCER_ID_VARIANTS[release] for release in ("3.9.0", "3.7.0", "3.3.1")},
     source="RPCProducerIdManager.generateProducerId; KAFKA-14417",
 )
+REFUSED_RECORD = Scenario(
+    name="transaction-with-a-refused-record",
+    story="A producer refuses a record of its transaction at once, and its application commits.",
+    state=manager.SentTransaction,
+    actions=(
+        manager.refuse_record_at_once,
+        manager.expire_sent_batch,
+        manager.commit_sent_transaction,
+        manager.abort_sent_transaction,
+        manager.begin_next_transaction,
+    ),
+    properties=(
+        managers.committed_transaction_has_all_records,
+        managers.transaction_ends_in_turn,
+        managers.failed_transaction_is_aborted,
+        managers.whole_transaction_is_committed,
+    ),
+    variants=VARIANTS,
+    source="KafkaProducer.doSend; KAFKA-9279",
+)
+REPEATED_CALL = Scenario(
+    name="call-that-is-repeated",
+    story="An application calls initTransactions or commitTransaction again after a timeout.",
+    state=manager.RepeatedCall,
+    actions=(
+        manager.call_init,
+        manager.begin_after_calls,
+        manager.call_commit,
+        manager.answer_call,
+        manager.end_call_in_time,
+        manager.repeat_call,
+    ),
+    properties=(
+        managers.repeated_call_returns,
+        managers.call_ends_in_turn,
+        managers.manager_follows_calls,
+        managers.commit_is_answered_late,
+        managers.commit_times_out,
+    ),
+    variants={r: VARIANTS[r] for r in ("2.8.2", "2.3.1", "2.5", "2.7", "3.7.0", "3.9.0")},
+    source="TransactionManager.handleCachedTransactionRequestResult; KAFKA-13412",
+)
+CLOSED_PRODUCER = Scenario(
+    name="producer-that-closes",
+    story="A producer is closed, perhaps while no broker answers, or with a transaction.",
+    state=manager.ClosedProducer,
+    actions=(
+        manager.lose_or_find_brokers,
+        manager.wait_for_an_id,
+        manager.look_for_a_coordinator,
+        manager.end_wait,
+        manager.hold_transaction,
+        manager.fail_held_transaction,
+        manager.close_producer,
+        manager.force_close,
+        manager.look_at_a_forced_close,
+        manager.end_by_force,
+        manager.end_sender,
+        manager.abort_at_a_close,
+    ),
+    properties=(
+        managers.forced_close_is_heeded,
+        managers.close_goes_on,
+        managers.closed_producer_has_no_transaction,
+        managers.closed_producer_has_no_connections,
+        managers.close_goes_in_turn,
+        managers.held_transaction_follows_its_producer,
+        managers.sender_waits_for_brokers,
+        managers.forced_close_leaves_a_transaction,
+        managers.closed_producer_waited,
+        managers.close_waits_for_an_id,
+    ),
+    variants=VARIANTS | {"3.5.2": versions.FLAGS.variant_of("3.5.2")},
+    source="Sender.run; KAFKA-5503, KAFKA-6446, KAFKA-6635, KAFKA-16217",
+)
+OFFSETS_AMID_A_LOAD = Scenario(
+    name="offsets-of-a-transaction-amid-a-load",
+    story="A producer sends offsets of a group, whose coordinator is loading it.",
+    state=manager.OffsetsOfATransaction,
+    actions=(manager.move_group, manager.end_load, manager.send_offsets, manager.answer_offsets),
+    properties=(
+        managers.producer_outlives_a_load,
+        managers.offsets_are_taken_by_an_answer,
+        managers.load_is_a_step_of_its_own,
+        managers.offsets_wait,
+    ),
+    variants=VARIANTS,
+    source="TxnOffsetCommitHandler.handleResponse; KAFKA-7296",
+)
+ONE_REQUEST = Scenario(
+    name="sender-with-one-request",
+    story="A producer may have one request in flight, and knows one broker.",
+    state=manager.SenderTurns,
+    actions=(
+        manager.queue_request,
+        manager.ask_for_metadata,
+        manager.answer_in_flight,
+        manager.poll_for_answers,
+        manager.look_for_a_node,
+    ),
+    properties=(
+        managers.sender_reads_answers,
+        managers.request_is_answered_first,
+        managers.queued_request_waits,
+        managers.request_is_queued_amid_another,
+    ),
+    variants=VARIANTS,
+    source="Sender.maybeSendAndPollTransactionalRequest; KAFKA-10520",
+)
+NUMBERED_PARTITIONS = Scenario(
+    name="partitions-of-an-idempotent-producer",
+    story="An idempotent producer gives up a batch, and raises its epoch.",
+    state=manager.NumberedPartitions,
+    actions=(manager.send_numbered_batch, manager.raise_epoch),
+    properties=(
+        managers.first_batch_of_an_epoch_is_taken,
+        managers.logged_epoch_is_the_producers,
+        managers.numbers_go_on,
+        managers.both_partitions_have_the_epoch,
+    ),
+    bounds={"numbered_partitions": 2, "bumps": 2, "numbers": 2},
+    variants={r: VARIANTS[r] for r in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")},
+    source="TransactionManager.bumpIdempotentProducerEpoch (KIP-360); KAFKA-12152",
+)
 
 SCENARIOS = (
     TRANSACTIONAL_ID,
@@ -161,4 +287,10 @@ SCENARIOS = (
     FENCES_THAT_FAIL,
     TRANSACTION_THAT_TIMES_OUT,
     PRODUCER_IDS_FROM_THE_CONTROLLER,
+    REFUSED_RECORD,
+    REPEATED_CALL,
+    CLOSED_PRODUCER,
+    OFFSETS_AMID_A_LOAD,
+    ONE_REQUEST,
+    NUMBERED_PARTITIONS,
 )

@@ -1073,6 +1073,110 @@ TIMEOUTS_FENCE = version_flag(
     source="KAFKA-6119 (0.11.0.2, 1.0.0): TransactionCoordinator.abortTimedOutTransactions",
     trials=(Trial("transaction-that-times-out", ("committed_transaction_is_whole",), variant="0.11.0.0"),),
 )
+REFUSED_RECORDS_FAIL_TRANSACTIONS = version_flag(
+    "refused_records_fail_transactions",
+    "KAFKA-9279 (3.2.0): a record that send() refuses by its callback, as it is too large or as there is no room or no "
+    "metadata in time, fails its transaction; before, commitTransaction committed what was left",
+    {"3.2.0": True},
+    closes="a transaction that is committed has all its records",
+    source="KAFKA-9279 (3.2.0): KafkaProducer.doSend, TransactionManager.maybeTransitionToErrorState",
+    trials=(Trial("transaction-with-a-refused-record", ("committed_transaction_has_all_records",)),),
+)
+INIT_CALLS_TIME_OUT = version_flag(
+    "init_calls_time_out",
+    "KAFKA-6446 (2.0.0): initTransactions ends after max.block.ms, and may be called again; before, it waited for its "
+    "coordinator without an end",
+    {"2.0.0": True},
+    no_fix="how long a call waits for a coordinator that does not answer",
+)
+COMMITS_TIME_OUT = version_flag(
+    "commits_time_out",
+    "KAFKA-7763 (2.3.0): commitTransaction and abortTransaction end after max.block.ms, and may be called again",
+    {"2.3.0": True},
+    no_fix="how long a call waits for a coordinator that does not answer",
+)
+CALLS_KEEP_THEIR_RESULTS = version_flag(
+    "calls_keep_their_results",
+    "KAFKA-13412 (3.1.1, 3.2.0): a call that timed out, and is repeated after its request has ended, returns; before, "
+    "it ended with KafkaException: Invalid transition attempted from state READY",
+    {"3.1.1": True},
+    closes="a call that timed out can be repeated",
+    source="KAFKA-13412 (3.1.1, 3.2.0): TransactionManager.PendingStateTransition",
+    trials=(Trial("call-that-is-repeated", ("repeated_call_returns",)),),
+)
+SEARCHES_FOR_COORDINATORS_END = version_flag(
+    "searches_for_coordinators_end",
+    "KAFKA-6446 (2.0.0): a transactional producer that looks for its coordinator can be closed by force",
+    {"2.0.0": True},
+    closes="a close that is forced ends",
+    source="KAFKA-6446, KAFKA-6768 (2.0.0): Sender.maybeSendTransactionalRequest: forceClose",
+    trials=(
+        Trial("producer-that-closes", ("forced_close_is_heeded",), variant="1.0", flags={"waits_for_ids_end": True}),
+    ),
+)
+WAITS_FOR_IDS_END = version_flag(
+    "waits_for_ids_end",
+    "KAFKA-5503 (2.1.1, 2.2.0): an idempotent producer that waits for its producer id can be closed by force",
+    {"2.1.1": True},
+    closes="a close that is forced ends",
+    source="KAFKA-5503 (2.1.1, 2.2.0): Sender.maybeWaitForProducerId",
+    trials=(Trial("producer-that-closes", ("forced_close_is_heeded",), variant="2.0"),),
+)
+CLOSES_ABORT_TRANSACTIONS = version_flag(
+    "closes_abort_transactions",
+    "KAFKA-6635 (2.3.0): a producer that is closed aborts its transaction; before, that stayed open until "
+    "transaction.timeout.ms, and consumers with read_committed waited",
+    {"2.3.0": True},
+    closes="a producer that was closed has no transaction",
+    source="KAFKA-6635 (2.3.0): Sender.run",
+    trials=(Trial("producer-that-closes", ("closed_producer_has_no_transaction",), variant="2.0"),),
+)
+ABORTS_AT_A_CLOSE_ARE_CAUGHT = version_flag(
+    "aborts_at_a_close_are_caught",
+    "KAFKA-14831 (3.6.0): an abort that is refused as the producer is closed does not end the sender's thread; before, "
+    "it did, and left the transaction, and connections, open",
+    {"3.6.0": True},
+    closes="a producer that was closed has no connections",
+    source="KAFKA-14831 (3.6.0): Sender.run",
+    trials=(Trial("producer-that-closes", ("closed_producer_has_no_connections",), variant="3.5.2"),),
+)
+FAILED_ABORTS_END_A_CLOSE = version_flag(
+    "failed_aborts_end_a_close",
+    "KAFKA-16217 (3.7.1, 3.8.0): an abort that is refused as the producer is closed ends the close by force",
+    {"3.7.1": True},
+    closes="a close ends although an abort is refused",
+    source="KAFKA-16217 (3.7.1, 3.8.0): Sender.run: forceClose",
+    trials=(Trial("producer-that-closes", ("close_goes_on",), variant="3.7.0"),),
+)
+OFFSETS_WAIT_FOR_A_LOAD = version_flag(
+    "offsets_wait_for_a_load",
+    "KAFKA-7296 (2.0.1, 2.1.0): a transactional producer that sends offsets of a group whose coordinator loads it "
+    "tries again; before, COORDINATOR_LOAD_IN_PROGRESS ended the producer",
+    {"2.0.1": True},
+    closes="a producer outlives a move of the group's coordinator",
+    source="KAFKA-7296 (2.0.1, 2.1.0): TransactionManager.TxnOffsetCommitHandler",
+    trials=(Trial("offsets-of-a-transaction-amid-a-load", ("producer_outlives_a_load",), variant="2.0"),),
+)
+SENDERS_POLL_WITHOUT_A_NODE = version_flag(
+    "senders_poll_without_a_node",
+    "KAFKA-10520 (2.7.0): a sender that finds no broker for a request, as each has one in flight, reads answers; since "
+    "2.3.1 (KAFKA-8635), and until then, it did not, and found none for good",
+    {"2.3.1": False, "2.7.0": True},
+    before=True,
+    closes="a producer reads the answers to its requests",
+    source="KAFKA-10520 (2.7.0): Sender.maybeSendAndPollTransactionalRequest",
+    trials=(Trial("sender-with-one-request", ("sender_reads_answers",), variant="2.5"),),
+)
+NEW_EPOCHS_BEGIN_WITH_ZERO = version_flag(
+    "new_epochs_begin_with_zero",
+    "KAFKA-12152 (2.7.1, 2.8.0): all partitions of an idempotent producer begin with sequence number 0 when its epoch "
+    "rises; since 2.5.0 (KIP-360), and until then, those without a batch in flight did not",
+    {"2.5.0": False, "2.7.1": True},
+    before=True,
+    closes="leaders take the first batch of an epoch",
+    source="KAFKA-12152 (2.7.1, 2.8.0): TransactionManager.maybeUpdateProducerIdAndEpoch",
+    trials=(Trial("partitions-of-an-idempotent-producer", ("first_batch_of_an_epoch_is_taken",), variant="2.5"),),
+)
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
