@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.server.transaction_manager import (
     NUMBERED,
+    NUMBERS,
     CallStep,
     ClosedProducer,
     CloseStep,
@@ -18,6 +19,7 @@ from kwalk.model.kafka.server.transaction_manager import (
     SentPhase,
     SentTransaction,
 )
+from kwalk.model.kafka.server.versions import CALLS_KEEP_THEIR_RESULTS
 from kwalk.model.language import always, premise, reachable, step
 
 UNREADY = (ManagerState.INITIALIZING, ManagerState.COMMITTING)
@@ -36,9 +38,10 @@ def committed_transaction_has_all_records(transaction: SentTransaction) -> bool:
 @step(symptom="a transaction fails without a record that was refused", log="none")
 def transaction_ends_in_turn(before: SentTransaction, after: SentTransaction) -> bool:
     """An open transaction fails with a record, or ends; one that has failed is aborted; another one begins anew."""
-    premise(before.phase is not after.phase)
+    premise(before.phase is not after.phase or before.lacks_a_record != after.lacks_a_record)
     if after.phase is SentPhase.OPEN:
-        return before.phase in (SentPhase.COMMITTED, SentPhase.ABORTED) and not after.lacks_a_record
+        has_begun = before.phase in (SentPhase.COMMITTED, SentPhase.ABORTED)
+        return has_begun != after.lacks_a_record and (has_begun or before.phase is SentPhase.OPEN)
     if after.phase is SentPhase.FAILED:
         return before.phase is SentPhase.OPEN and after.lacks_a_record
     is_open = before.phase is SentPhase.OPEN or (before.phase is SentPhase.FAILED and after.phase is SentPhase.ABORTED)
@@ -159,9 +162,13 @@ def close_goes_in_turn(before: ClosedProducer, after: ClosedProducer) -> bool:
 @step(symptom="a transaction of a producer changes by itself", log="none")
 def held_transaction_follows_its_producer(before: ClosedProducer, after: ClosedProducer) -> bool:
     """A transaction begins and ends while brokers answer, and fails while none does, before the close."""
-    premise(before.transaction is not after.transaction or before.has_missed_a_commit != after.has_missed_a_commit)
+    premise(before.transaction is not after.transaction or before.awaits_a_commit != after.awaits_a_commit)
     if after.transaction is HeldTransaction.NONE:
-        return before.close is CloseStep.CLOSING and not before.is_alone
+        is_refused = before.awaits_a_commit and bool(CALLS_KEEP_THEIR_RESULTS)
+        is_sent = not before.is_alone and before.wait is SenderWait.NONE
+        return before.close is CloseStep.CLOSING and is_sent and not is_refused
+    if after.transaction is HeldTransaction.OPEN and before.wait is not SenderWait.NONE:
+        return False
     is_next = before.transaction is (
         HeldTransaction.NONE if after.transaction is HeldTransaction.OPEN else HeldTransaction.OPEN
     )
@@ -183,6 +190,18 @@ def sender_waits_for_brokers(before: ClosedProducer, after: ClosedProducer) -> b
 def forced_close_leaves_a_transaction(producer: ClosedProducer) -> bool:
     """A close by force leaves a transaction as it was."""
     return producer.close is CloseStep.ENDED_BY_FORCE and producer.transaction is HeldTransaction.OPEN
+
+
+@reachable()
+def brokers_come_back(producer: ClosedProducer) -> bool:
+    """Brokers answer again after a transaction has failed."""
+    return producer.transaction is HeldTransaction.FAILED and not (producer.is_alone or producer.awaits_a_commit)
+
+
+@reachable()
+def commit_is_left_unanswered(producer: ClosedProducer) -> bool:
+    """A producer whose commit was not answered is closed by force."""
+    return producer.close is CloseStep.ENDED_BY_FORCE and producer.awaits_a_commit
 
 
 @reachable()
@@ -291,6 +310,12 @@ def numbers_go_on(before: NumberedPartitions, after: NumberedPartitions) -> bool
     is_one = all(after.numbers[p] in (1, before.numbers[p] + 1) for p in changed)
     is_logged = all(after.logged[p] == after.epochs[p] == after.epoch for p in changed)
     return len(changed) == 1 and is_first and is_one and is_logged and not after.is_refused
+
+
+@reachable()
+def numbers_rise(producer: NumberedPartitions) -> bool:
+    """A partition has had as many batches of an epoch that has risen as there are numbers."""
+    return producer.epoch > 0 and any(producer.numbers[p] == NUMBERS for p in NUMBERED)
 
 
 @reachable()

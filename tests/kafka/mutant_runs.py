@@ -25,6 +25,7 @@ from kwalk.invariants.mutation import (
     RARE_STEP_TRIALS,
     REPLICATION_TRIALS,
     REQUEST_TRIALS,
+    TRANSACTION_TRIALS,
     TRIALS,
 )
 from kwalk.model.language import Model, Scenario, Trial
@@ -130,4 +131,5 @@ RUNS = (
         "REQUEST_TRIALS",
         "".join(f"--function {name} " for name in OF_REQUESTS) + "--seconds 20 ",
     ),
+    MutantRun("mutants-of-transactions", TRANSACTION_TRIALS, "TRANSACTION_TRIALS"),
 )

@@ -27,7 +27,7 @@ OFFSETS = {
 PAGE = "consumers-of-a-group.md"
 
 
-def _created(lab: Lab, topics: Mapping[str, Sequence[int]]) -> None:
+def create_topics(lab: Lab, topics: Mapping[str, Sequence[int]]) -> None:
     """Create topics, each with the brokers of its partitions, and wait for their leaders."""
     for topic, brokers in topics.items():
         if lab.options.old_brokers:
@@ -45,7 +45,7 @@ def _owners(group: RealConsumers, names: Sequence[str], partition: str) -> list[
 
 def _removed_consumer(lab: Lab) -> tuple[list[str], RoundOutcome]:
     """Have a consumer's callback take longer than max.poll.interval.ms; return who has its other partition later."""
-    _created(lab, {"t": [1], "u": [1]})
+    create_topics(lab, {"t": [1], "u": [1]})
     with RealConsumers(lab, COOPERATIVE | {"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}) as group:
         group.add("a", "t,u", delay_ms=16_000)
         group.tell("start", "a")
@@ -78,7 +78,7 @@ def _removed_consumer_keeps_its_partition(lab: Lab, this: ExperimentRound) -> Ro
 
 def _earlier_generation(lab: Lab, effect: str) -> RoundOutcome:
     """Have a consumer miss an assignment, as another one asks for a rebalance; say what becomes of its partition."""
-    _created(lab, {"t": [1, 1]})
+    create_topics(lab, {"t": [1, 1]})
     with RealConsumers(lab, COOPERATIVE | {"session.timeout.ms": 10_000, "heartbeat.interval.ms": 1000}) as group:
         for name, count in (("leader", 2), ("z", 1), ("a", 0)):
             group.add(name, "t", delay_ms=2000)
@@ -134,7 +134,7 @@ def _taken(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _deleted_topic(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Delete a topic to which a consumer with the sticky assignor has subscribed; another one joins then."""
-    _created(lab, {"t": [1], "u": [1]})
+    create_topics(lab, {"t": [1], "u": [1]})
     with RealConsumers(lab, STICKY | {"metadata.max.age.ms": 1000}) as group:
         group.add("a", "t,u")
         group.tell("start", "a")
@@ -148,7 +148,7 @@ def _deleted_topic(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _two_topics(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have a consumer with all partitions of two topics, and another one join."""
-    _created(lab, {"t": [1] * 4, "u": [1] * 4})
+    create_topics(lab, {"t": [1] * 4, "u": [1] * 4})
     with RealConsumers(lab, COOPERATIVE) as group:
         for name, count in (("a", 8), ("b", 4)):
             group.add(name, "t,u")
@@ -164,7 +164,7 @@ def _two_topics(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _racks(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have four consumers in two racks join together, where four of five partitions are in one of these."""
-    _created(lab, {"t": [1, 1, 1, 1, 2]})
+    create_topics(lab, {"t": [1, 1, 1, 1, 2]})
     with RealConsumers(lab, COOPERATIVE) as group:
         names = ("a", "b", "c", "d")
         for name in names:
@@ -180,7 +180,7 @@ def _racks(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _rack_of_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Move a partition to the rack of another consumer, and look whether that gets it before it is revoked."""
-    _created(lab, {"t": [1, 1]})
+    create_topics(lab, {"t": [1, 1]})
     with RealConsumers(lab, COOPERATIVE | {"metadata.max.age.ms": 2000}) as group:
         for name, rack in (("a", "x"), ("b", "y")):
             group.add(name, "t", delay_ms=4000 if name == "a" else 0, client_rack=rack)
@@ -203,7 +203,7 @@ def _rack_of_another(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _leaves_amid_a_join(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have a consumer's join answered while it asks for offsets; it polls again after max.poll.interval.ms."""
-    _created(lab, {"t": [1, 1], "u": [1]})
+    create_topics(lab, {"t": [1, 1], "u": [1]})
     with RealConsumers(lab, {"group.id": "g", "session.timeout.ms": 6000, "heartbeat.interval.ms": 1000}) as group:
         for name, settings in (("b", {}), ("a", {"max_poll_interval_ms": 8000})):
             group.add(name, "t", **settings)
@@ -233,7 +233,7 @@ def _leaves_amid_a_join(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Stop the process of a broker whose answer a consumer waits for, and look whether its group loses it."""
-    _created(lab, {"t": [1]})
+    create_topics(lab, {"t": [1]})
     settings = {"group.id": "g", "session.timeout.ms": 10_000, "heartbeat.interval.ms": 3000}
     coordinator = None
     with RealConsumers(lab, settings) as group:
@@ -242,7 +242,7 @@ def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         wait_until(lambda: group.owned("a") == ["t-0"], 40)
         coordinator = int(lab.states("__consumer_offsets")[0]["leader"])
         other = 3 - coordinator
-        _created(lab, {"u": [other]})
+        create_topics(lab, {"u": [other]})
         group.tell("pause", "a")
         group.tell("ends", "a", "u")  # the first one connects
         time.sleep(2)

@@ -214,7 +214,7 @@ class ClosedProducer:
 
     Attributes:
         is_alone: whether no broker answers.
-        has_missed_a_commit: whether a commit timed out before the transaction failed.
+        awaits_a_commit: whether the transaction has failed after a commit, whose answer the application has not got.
         is_ignored: whether the sender's thread has gone on although the close was forced.
         repeats: whether it tries to abort the transaction again and again, which fails.
         keeps_connections: whether it has ended without closing its connections.
@@ -224,7 +224,7 @@ class ClosedProducer:
     wait: SenderWait = choice(SenderWait)
     close: CloseStep = choice(CloseStep)
     transaction: HeldTransaction = choice(HeldTransaction)
-    has_missed_a_commit: bool = flag()
+    awaits_a_commit: bool = flag()
     is_ignored: bool = flag()
     repeats: bool = flag()
     keeps_connections: bool = flag()
@@ -268,14 +268,13 @@ def hold_transaction(producer: ClosedProducer) -> None:
 
 @action(
     by=PRODUCER,
-    description="gives up a batch; a commit has timed out before: {commit}",
+    description="gives up a batch; a commit was called before, and has not been answered: {commit}",
     source="Sender.failBatch: TransactionManager.transitionToAbortableError",
 )
 def fail_held_transaction(producer: ClosedProducer, commit: bool) -> None:
-    """After delivery.timeout.ms."""
+    """After delivery.timeout.ms; since 2.3 the commit may have ended after max.block.ms."""
     require(producer.transaction is HeldTransaction.OPEN and producer.is_alone and producer.close is CloseStep.NONE)
-    require(not commit or COMMITS_TIME_OUT)
-    producer.transaction, producer.has_missed_a_commit = HeldTransaction.FAILED, commit
+    producer.transaction, producer.awaits_a_commit = HeldTransaction.FAILED, commit
 
 
 @action(by=APPLICATION, description="closes the producer", source="KafkaProducer.close; Sender.initiateClose")
@@ -320,10 +319,10 @@ def end_sender(producer: ClosedProducer) -> None:
 
 @action(by=SENDER, description="aborts the transaction", source="Sender.run: TransactionManager.beginAbort")
 def abort_at_a_close(producer: ClosedProducer) -> None:
-    """Since KAFKA-13412 that is refused if a commit has timed out, and was not called again."""
+    """Since KAFKA-13412 that is refused if a commit has not been answered, as it timed out."""
     require(producer.close is CloseStep.CLOSING and producer.wait is SenderWait.NONE)
     require(producer.transaction is not HeldTransaction.NONE and CLOSES_ABORT_TRANSACTIONS)
-    is_refused = producer.has_missed_a_commit and bool(CALLS_KEEP_THEIR_RESULTS)
+    is_refused = producer.awaits_a_commit and bool(CALLS_KEEP_THEIR_RESULTS)
     require(is_refused or not producer.is_alone)
     if not is_refused:
         producer.transaction = HeldTransaction.NONE

@@ -1,0 +1,192 @@
+"""Kafka's own producers: transactions that lack a record, calls that are repeated, and closes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from kwalk.clusters.lab.brokers import consume
+from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.experiments.consumers import create_topics
+from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
+from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.producers import RealProducers
+from kwalk.model.language import KwalkError
+
+SETTINGS = {
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "transaction.state.log.num.partitions": 1,
+    "offsets.topic.replication.factor": 1,
+    "auto.create.topics.enable": "false",
+}
+PAGE = "transactional-producers.md"
+
+
+def _ready(producers: RealProducers, name: str) -> None:
+    """Have a producer get its id, once `__transaction_state` is there."""
+    if not wait_until(lambda: producers.tell("init", name) == "ok", 60, every=0.5):
+        raise KwalkError("initTransactions did not return within 60 s.")
+
+
+def _refused_record(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Send a record, and one that is larger than max.request.size; commit; count what consumers get."""
+    create_topics(lab, {"t": [1]})
+    with RealProducers(lab, {"max.request.size": 2000}) as producers:
+        producers.add("p", transactional_id="p")
+        _ready(producers, "p")
+        producers.must("begin", "p")
+        producers.must("send", "p", "t", 0, 100)
+        producers.must("send", "p", "t", 0, 5000)
+        committed = producers.tell("commit", "p")
+        history = producers.history()
+    count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+    text = f"the commit returns, with {count} of 2 records" if committed == "ok" else "the commit fails"
+    return RoundOutcome(text, committed == "ok", {"commit": committed, "records": count, "history": history})
+
+
+def _repeated_call(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have initTransactions and commitTransaction time out while the broker is paused; repeat each when it is not."""
+    create_topics(lab, {"t": [1]})
+    answers: dict[str, str] = {}
+    with RealProducers(lab, {"max.block.ms": 3000}) as producers:
+        producers.add("first", transactional_id="first")
+        _ready(producers, "first")
+        for call in ("init", "commit"):
+            name = f"of-{call}"
+            producers.add(name, transactional_id=name)
+            if call == "commit":
+                _ready(producers, name)
+                producers.must("begin", name)
+                producers.must("send", name, "t", 0, 100)
+                time.sleep(3)
+            lab.pause(1)
+            answers[f"{call}, while the broker is paused"] = producers.tell(call, name)
+            lab.resume(1)
+            time.sleep(5)
+            answers[f"{call}, again"] = producers.tell(call, name)
+        history = producers.history()
+    refused = [call for call in ("init", "commit") if "Invalid transition" in answers[f"{call}, again"]]
+    count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+    text = f"refused: {', '.join(refused)}" if refused else "both return"
+    return RoundOutcome(text, len(refused) == 2, {"answers": answers, "committed records": count, "history": history})
+
+
+def _forced_close(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Close producers by force that have asked for their ids when no broker runs."""
+    create_topics(lab, {"t": [1]})
+    lab.stop(1)
+    answers: dict[str, str] = {}
+    with RealProducers(lab, {"max.block.ms": 2000}) as producers:
+        producers.add("idempotent", enable_idempotence="true")
+        producers.add("transactional", transactional_id="p")
+        producers.tell("send", "idempotent", "t", 0, 100)
+        producers.tell("start", "transactional", "init")
+        time.sleep(3)
+        for name in ("idempotent", "transactional"):
+            answers[name] = producers.tell("close", name, 2000, 40_000)
+        history = producers.history()
+    text = "; ".join(f"close of the {name} one {answer}" for name, answer in answers.items())
+    return RoundOutcome(text, "waits" in answers.values(), {"answers": answers, "history": history})
+
+
+def _close_amid_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Close a producer amid its transaction, have another one append, and count what consumers get of both."""
+    create_topics(lab, {"t": [1]})
+    with RealProducers(lab, {"transaction.timeout.ms": 60_000}) as producers:
+        for name in ("closed", "other"):
+            producers.add(name, transactional_id=name)
+            _ready(producers, name)
+            producers.must("begin", name)
+            producers.must("send", name, "t", 0, 100)
+            time.sleep(2)
+            if name == "closed":
+                producers.tell("close", name, 30_000, 40_000)
+        producers.must("commit", "other")
+        time.sleep(5)
+        count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+        history = producers.history()
+    text = "consumers get the record of the other one" if count else "consumers wait"
+    return RoundOutcome(text, not count, {"records": count, "history": history})
+
+
+def _close_after_a_failed_commit(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a commit time out and then a batch, as the broker is paused; close the producer."""
+    create_topics(lab, {"t": [1]})
+    settings = {"max.block.ms": 3000, "request.timeout.ms": 3000, "delivery.timeout.ms": 8000}
+    with RealProducers(lab, settings) as producers:
+        producers.add("p", transactional_id="p")
+        _ready(producers, "p")
+        producers.must("begin", "p")
+        producers.must("send", "p", "t", 0, 100)
+        time.sleep(2)
+        lab.pause(1)
+        producers.must("send", "p", "t", 0, 100)
+        commit = producers.tell("commit", "p")
+        time.sleep(10)
+        lab.resume(1)
+        time.sleep(2)
+        close = producers.tell("close", "p", 3_600_000, 30_000)
+        history = producers.history()
+    details = {"commit": commit, "close": close, "history": history}
+    return RoundOutcome(f"the close {close}", close == "waits", details)
+
+
+def _is(*releases: str) -> Callable[[str], bool]:
+    return lambda release: release in releases
+
+
+ONE = LabOptions(brokers=1, settings=SETTINGS)
+OLD = LabOptions(brokers=1, settings=SETTINGS, old_brokers=True)
+EXPERIMENTS = (
+    Experiment(
+        name="transaction-with-a-refused-record",
+        about="A producer sends two records in a transaction, of which one is too large for it, and commits.",
+        expected="Up to 3.1 the commit returns, and consumers get one record; later the commit fails.",
+        story=PAGE,
+        run=_refused_record,
+        options=ONE,
+        releases=("2.8.2", "3.0.2", "3.3.2", "3.9.0"),
+        predicted=_is("2.8.2", "3.0.2"),
+    ),
+    Experiment(
+        name="call-that-is-repeated",
+        about="initTransactions and commitTransaction time out, as the broker is paused, and are called again.",
+        expected="From 2.3 to 3.1.0 both end with an error although they were done; later both return.",
+        story=PAGE,
+        run=_repeated_call,
+        options=ONE,
+        releases=("2.8.2", "3.0.2", "3.3.2", "3.9.0"),
+        predicted=_is("2.8.2", "3.0.2"),
+    ),
+    Experiment(
+        name="producer-closed-without-brokers",
+        about="An idempotent and a transactional producer are closed with a timeout while no broker runs.",
+        expected="Up to 2.1.0 (transactional: up to 1.1) the close does not return; later it does.",
+        story=PAGE,
+        run=_forced_close,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="producer-closed-amid-a-transaction",
+        about="A producer is closed amid its transaction; another one commits.",
+        expected="Up to 2.2 consumers wait for the first one's timeout; later they get the other one's record.",
+        story=PAGE,
+        run=_close_amid_a_transaction,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="producer-closed-after-a-failed-commit",
+        about="A commit times out, and a batch after it; then the producer is closed.",
+        expected="From 3.6.0 to 3.7.0 the close does not return; in others it does.",
+        story=PAGE,
+        run=_close_after_a_failed_commit,
+        options=ONE,
+        releases=("3.4.1", "3.6.2", "3.9.0"),
+        predicted=_is("3.6.2"),
+    ),
+)
