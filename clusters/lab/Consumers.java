@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -24,6 +25,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *   wakeup NAME                        ends the poll that is under way
  *   rejoin NAME                        asks for a rebalance (2.6)
  *   ends NAME TOPIC                    asks for the end of partition 0, and does not wait for it
+ *   count NAME                         answers with how many records its polls have got
  *   owned NAME                         answers with what the consumer owns
  *   history                            answers with what has happened, in order
  */
@@ -36,6 +38,7 @@ public class Consumers {
     final ExecutorService thread = Executors.newSingleThreadExecutor();
     final TreeSet<String> owned = new TreeSet<>();
     volatile boolean polls = false;
+    volatile int count = 0;
 
     Consumers(String name, Properties settings) {
         this.name = name;
@@ -83,9 +86,9 @@ public class Consumers {
             try {
                 Class<?> duration = Class.forName("java.time.Duration");
                 Method poll = KafkaConsumer.class.getMethod("poll", duration);
-                poll.invoke(consumer, java.time.Duration.ofMillis(milliseconds));
+                count(poll.invoke(consumer, java.time.Duration.ofMillis(milliseconds)));
             } catch (NoSuchMethodException older) {
-                KafkaConsumer.class.getMethod("poll", long.class).invoke(consumer, milliseconds);
+                count(KafkaConsumer.class.getMethod("poll", long.class).invoke(consumer, milliseconds));
             }
         } catch (java.lang.reflect.InvocationTargetException error) {
             happens("ends with " + error.getCause());
@@ -93,6 +96,10 @@ public class Consumers {
         } catch (ReflectiveOperationException error) {
             throw new IllegalStateException(error);
         }
+    }
+
+    void count(Object records) {
+        count += ((ConsumerRecords<?, ?>) records).count();
     }
 
     void pollAgainAndAgain() {
@@ -137,6 +144,8 @@ public class Consumers {
                 TopicPartition partition = new TopicPartition(words[2], 0);
                 one.thread.submit(() -> one.consumer.endOffsets(Arrays.asList(partition)));
                 return "ok";
+            case "count":
+                return "count " + one.count;
             case "owned":
                 synchronized (one.owned) {
                     return "owned " + String.join(" ", one.owned);

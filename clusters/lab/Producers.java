@@ -9,8 +9,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -20,6 +22,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  *   init, begin, commit, abort NAME    calls it, and answers with "ok", or with "failed" and the error
  *   start NAME CALL                    calls it, and does not wait for it
  *   send NAME TOPIC PARTITION BYTES    sends a record of so many bytes, and does not wait for it
+ *   offsets NAME GROUP TOPIC WAIT      sends an offset of partition 0 of a topic; answers with "waits" after WAIT
  *   close NAME MILLISECONDS WAIT       closes it with a timeout; answers whether that "returns" or "waits" after WAIT
  *   history                            answers with what has happened, in order
  */
@@ -30,6 +33,8 @@ public class Producers {
     final String name;
     final KafkaProducer<byte[], byte[]> producer;
     final ExecutorService thread = Executors.newCachedThreadPool();
+    final Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+    String group;
 
     Producers(String name, Properties settings) {
         this.name = name;
@@ -47,6 +52,7 @@ public class Producers {
                 case "begin": producer.beginTransaction(); break;
                 case "commit": producer.commitTransaction(); break;
                 case "abort": producer.abortTransaction(); break;
+                case "offsets": producer.sendOffsetsToTransaction(offsets, group); break;
                 default: throw new IllegalArgumentException(what);
             }
         } catch (RuntimeException error) {
@@ -101,6 +107,14 @@ public class Producers {
             case "start":
                 one.thread.submit(() -> one.call(words[2]));
                 return "ok";
+            case "offsets":
+                one.group = words[2];
+                one.offsets.put(new TopicPartition(words[3], 0), new OffsetAndMetadata(1));
+                try {
+                    return one.thread.submit(() -> one.call("offsets")).get(Long.parseLong(words[4]), TimeUnit.MILLISECONDS);
+                } catch (TimeoutException late) {
+                    return "waits";
+                }
             case "close":
                 Future<?> closing = one.thread.submit(() -> one.close(Long.parseLong(words[2])));
                 try {

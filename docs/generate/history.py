@@ -49,7 +49,7 @@ PARTS = {
     "groups": "Groups",
     "controller": "Controller and replication",
     "fetchers": "Fetchers and delayed requests",
-    "transactions": "Coordinators of transactions",
+    "transactions": "Coordinators of transactions, and their producers",
 }
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 
-from kwalk.clusters.lab.brokers import consume
 from kwalk.clusters.lab.cluster import Lab, LabOptions
+from kwalk.clusters.lab.consumers import RealConsumers
+from kwalk.clusters.lab.debugger import Debugger
 from kwalk.clusters.lab.experiments.consumers import create_topics
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.producers import RealProducers
+from kwalk.clusters.lab.zookeeper import create
 from kwalk.model.language import KwalkError
 
 SETTINGS = {
@@ -29,6 +32,16 @@ def _ready(producers: RealProducers, name: str) -> None:
         raise KwalkError("initTransactions did not return within 60 s.")
 
 
+def _committed_records(lab: Lab) -> int:
+    """Return how many records of topic t a consumer with read_committed gets within ten seconds."""
+    with RealConsumers(lab, {"group.id": "readers", "isolation.level": "read_committed"}) as group:
+        group.add("reader", "t")
+        group.poll("reader", 10)
+        count = int(group.tell("count", "reader")[1])
+    lab.note(f"a consumer with read_committed gets {count} records")
+    return count
+
+
 def _refused_record(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Send a record, and one that is larger than max.request.size; commit; count what consumers get."""
     create_topics(lab, {"t": [1]})
@@ -40,7 +53,7 @@ def _refused_record(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         producers.must("send", "p", "t", 0, 5000)
         committed = producers.tell("commit", "p")
         history = producers.history()
-    count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+    count = _committed_records(lab)
     text = f"the commit returns, with {count} of 2 records" if committed == "ok" else "the commit fails"
     return RoundOutcome(text, committed == "ok", {"commit": committed, "records": count, "history": history})
 
@@ -67,7 +80,7 @@ def _repeated_call(lab: Lab, this: ExperimentRound) -> RoundOutcome:
             answers[f"{call}, again"] = producers.tell(call, name)
         history = producers.history()
     refused = [call for call in ("init", "commit") if "Invalid transition" in answers[f"{call}, again"]]
-    count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+    count = _committed_records(lab)
     text = f"refused: {', '.join(refused)}" if refused else "both return"
     return RoundOutcome(text, len(refused) == 2, {"answers": answers, "committed records": count, "history": history})
 
@@ -104,7 +117,7 @@ def _close_amid_a_transaction(lab: Lab, this: ExperimentRound) -> RoundOutcome:
                 producers.tell("close", name, 30_000, 40_000)
         producers.must("commit", "other")
         time.sleep(5)
-        count = consume(lab.brokers[1].port, "t", 0, committed=True)["n"]
+        count = _committed_records(lab)
         history = producers.history()
     text = "consumers get the record of the other one" if count else "consumers wait"
     return RoundOutcome(text, not count, {"records": count, "history": history})
@@ -132,12 +145,57 @@ def _close_after_a_failed_commit(lab: Lab, this: ExperimentRound) -> RoundOutcom
     return RoundOutcome(f"the close {close}", close == "waits", details)
 
 
+def _offsets_amid_a_load(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move a group to another broker, whose load a debugger holds, and send its offsets in a transaction."""
+    create_topics(lab, {"t": [1]})
+    loads = "kafka.coordinator.group.GroupMetadataManager.loadGroupsAndOffsets"
+    with RealProducers(lab, {}) as producers:
+        producers.add("p", transactional_id="p")
+        _ready(producers, "p")
+        producers.must("begin", "p")
+        producers.must("offsets", "p", "g", "t", 60_000)
+        producers.must("commit", "p")
+        other = 3 - int(lab.states("__consumer_offsets")[0]["leader"])
+        plan = {"version": 1, "partitions": [{"topic": "__consumer_offsets", "partition": 0, "replicas": [other]}]}
+        with Debugger(lab, other) as debugger:
+            debugger.hold(loads)
+            lab.zk.do(create("/admin/reassign_partitions", json.dumps(plan).encode()))
+            debugger.held(loads)
+            producers.must("begin", "p")
+            during = producers.tell("offsets", "p", "g", "t", 8000)
+        time.sleep(8)
+        commit = producers.tell("commit", "p")
+        history = producers.history()
+    text = "the transaction is committed" if commit == "ok" else "the producer ends"
+    details = {"offsets, during the load": during, "commit": commit, "history": history}
+    return RoundOutcome(text, "The coordinator is loading" in during, details)
+
+
+def _one_request(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Start transactional producers that may have one request in flight, at the only broker."""
+    create_topics(lab, {"t": [1]})
+    answers: dict[str, str] = {}
+    with RealProducers(lab, {"max.block.ms": 10_000, "max.in.flight.requests.per.connection": 1}) as producers:
+        producers.add("first", transactional_id="first")
+        producers.tell("init", "first")
+        time.sleep(5)
+        for number in range(10):
+            name = f"p{number}"
+            producers.add(name, transactional_id=name)
+            answers[name] = producers.tell("init", name)
+        history = producers.history()
+    failed = [name for name, answer in answers.items() if answer != "ok"]
+    details = {"answers": answers, "history": history}
+    return RoundOutcome(f"{len(failed)} of {len(answers)} do not start", bool(failed), details)
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
 
 ONE = LabOptions(brokers=1, settings=SETTINGS)
 OLD = LabOptions(brokers=1, settings=SETTINGS, old_brokers=True)
+TWO = LabOptions(brokers=2, settings=SETTINGS | {"offsets.topic.num.partitions": 1}, old_brokers=True, debugged=True)
 EXPERIMENTS = (
     Experiment(
         name="transaction-with-a-refused-record",
@@ -188,5 +246,26 @@ EXPERIMENTS = (
         options=ONE,
         releases=("3.4.1", "3.6.2", "3.9.0"),
         predicted=_is("3.6.2"),
+    ),
+    Experiment(
+        name="offsets-of-a-transaction-amid-a-load",
+        about="A producer sends offsets of a group in its transaction, whose load a debugger holds.",
+        expected="Up to 2.0.0 the producer ends; later it waits, and commits.",
+        story=PAGE,
+        run=_offsets_amid_a_load,
+        options=TWO,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+        is_ordered=True,
+    ),
+    Experiment(
+        name="producers-with-one-request",
+        about="Transactional producers start with max.in.flight.requests.per.connection=1.",
+        expected="From 2.3.1 to 2.6 some may not start; in others all do.",
+        story=PAGE,
+        run=_one_request,
+        options=ONE,
+        releases=("2.5.0", "2.8.2"),
+        predicted=_is("2.5.0"),
     ),
 )

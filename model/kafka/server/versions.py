@@ -1109,7 +1109,7 @@ SEARCHES_FOR_COORDINATORS_END = version_flag(
     "KAFKA-6446 (2.0.0): a transactional producer that looks for its coordinator can be closed by force",
     {"2.0.0": True},
     closes="a close that is forced ends",
-    source="KAFKA-6446, KAFKA-6768 (2.0.0): Sender.maybeSendTransactionalRequest: forceClose",
+    source="KAFKA-6446 (2.0.0): Sender.maybeSendTransactionalRequest: forceClose",
     trials=(
         Trial("producer-that-closes", ("forced_close_is_heeded",), variant="1.0", flags={"waits_for_ids_end": True}),
     ),
