@@ -1250,6 +1250,8 @@ CONSUMER_TRIALS = (
     Trial("sticky-assignor-and-a-deleted-topic", variant=LATEST, about="A topic is deleted that is subscribed to."),
     Trial("sticky-assignor-and-two-topics", variant=LATEST, about="A consumer keeps partitions of two topics."),
     Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
+    Trial("consumer-that-joins-again", variant=LATEST, about="A consumer joins again after a connection has ended."),
+    Trial("consumer-that-assigns-itself", variant=LATEST, about="A consumer assigns itself partitions."),
 )
 """The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""
 TRANSACTION_TRIALS = (

@@ -63,7 +63,7 @@ def whole_transaction_is_committed(transaction: SentTransaction) -> bool:
 @always(
     symptom="initTransactions, commitTransaction or abortTransaction, called again after a TimeoutException, ends with "
     "an error although it was done; who sends the records again has them twice",
-    log="Invalid transition attempted from state READY to state INITIALIZING (or COMMITTING_TRANSACTION)",
+    log="none: the producer: Invalid transition attempted from state READY to state COMMITTING_TRANSACTION",
 )
 def repeated_call_returns(producer: RepeatedCall) -> bool:
     """A call that timed out returns when it is repeated, if its request has ended well."""
@@ -120,8 +120,8 @@ def forced_close_is_heeded(producer: ClosedProducer) -> bool:
 
 @always(
     symptom="close() of a producer does not return, and its log fills a disk",
-    log="Error in kafka producer I/O thread while aborting transaction: … Cannot attempt operation `abortTransaction` "
-    "because the previous call to `commitTransaction` timed out and must be retried",
+    log="none: the producer: Error in kafka producer I/O thread while aborting transaction: … Cannot attempt "
+    "operation `abortTransaction` because the previous call to `commitTransaction` timed out and must be retried",
 )
 def close_goes_on(producer: ClosedProducer) -> bool:
     """A producer that is closed does not try again what is refused for good."""
@@ -219,7 +219,7 @@ def close_waits_for_an_id(producer: ClosedProducer) -> bool:
 
 @always(
     symptom="a transactional producer ends, as the coordinator of its consumer group has moved",
-    log="Unexpected error in TxnOffsetCommitResponse: The coordinator is loading and hence can't process requests.",
+    log="COORDINATOR_LOAD_IN_PROGRESS in responses to TxnOffsetCommit",
 )
 def producer_outlives_a_load(offsets: OffsetsOfATransaction) -> bool:
     """A producer that sends offsets to a coordinator that loads waits for it."""
@@ -284,7 +284,7 @@ def request_is_queued_amid_another(turns: SenderTurns) -> bool:
 @always(
     symptom="after a batch that timed out, leaders refuse batches of other partitions, too, and the epoch rises each "
     "time",
-    log="OutOfOrderSequenceException: Invalid sequence number for new epoch",
+    log="OUT_OF_ORDER_SEQUENCE_NUMBER in responses to Produce",
 )
 def first_batch_of_an_epoch_is_taken(producer: NumberedPartitions) -> bool:
     """A leader takes the first batch of an epoch that a producer has raised."""
@@ -297,6 +297,20 @@ def logged_epoch_is_the_producers(producer: NumberedPartitions) -> bool:
     return all(producer.logged[p] <= producer.epochs[p] <= producer.epoch for p in NUMBERED)
 
 
+def next_number(number: int) -> int:
+    """Return the sequence number that comes next."""
+    return 0 if number == NUMBERS else number + 1
+
+
+@always(
+    symptom="an idempotent producer ends after 2,147,483,647 records of a partition",
+    log="java.lang.IllegalArgumentException: Invalid negative sequence number used",
+)
+def producer_outlives_its_numbers(producer: NumberedPartitions) -> bool:
+    """A producer writes more records to a partition than there are sequence numbers."""
+    return not producer.has_ended
+
+
 @step(symptom="a batch is numbered with what was given before", log="none")
 def numbers_go_on(before: NumberedPartitions, after: NumberedPartitions) -> bool:
     """One partition's number rises by one, with the epoch of the producer, or begins again, with the next epoch."""
@@ -306,10 +320,11 @@ def numbers_go_on(before: NumberedPartitions, after: NumberedPartitions) -> bool
         began = [p for p in NUMBERED if after.epochs[p] == after.epoch]
         is_next = after.epoch == before.epoch + 1 and all(before.logged[p] == after.logged[p] for p in NUMBERED)
         return is_next and len(began) == 1 and all(after.numbers[p] == 0 and p in began for p in changed)
-    is_first = all(after.numbers[p] == 1 or before.epochs[p] == after.epoch for p in changed)
-    is_one = all(after.numbers[p] in (1, before.numbers[p] + 1) for p in changed)
+    is_next = all(
+        after.numbers[p] == (next_number(before.numbers[p]) if before.epochs[p] == after.epoch else 1) for p in changed
+    )
     is_logged = all(after.logged[p] == after.epochs[p] == after.epoch for p in changed)
-    return len(changed) == 1 and is_first and is_one and is_logged and not after.is_refused
+    return len(changed) == 1 and is_next and is_logged and not after.is_refused
 
 
 @reachable()

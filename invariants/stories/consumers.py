@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from kwalk.invariants import consumer_coordinators as members
 from kwalk.invariants import heartbeat_threads as threads
+from kwalk.invariants import rejoining_consumers as rejoining
 from kwalk.invariants import sticky_assignors as assignors
-from kwalk.model.kafka.groups import consumer_coordinator, heartbeat_thread, sticky_assignor, versions
+from kwalk.model.kafka.groups import (
+    abstract_coordinator,
+    consumer_coordinator,
+    heartbeat_thread,
+    sticky_assignor,
+    versions,
+)
 from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, RevokedPartition
 from kwalk.model.language import Scenario, default_bounds
 
@@ -157,6 +164,44 @@ RACKS = Scenario(
     variants={r: COOPERATIVE.variants[r] for r in ("3.6.2", "3.9.0")},
     source="ConstrainedAssignmentBuilder.assignRackAwareRoundRobin (KIP-881); KAFKA-15170",
 )
+REJOINING_CONSUMER = Scenario(
+    name="consumer-that-joins-again",
+    story="A consumer joins its group again; its connection may end, and its callback may be woken.",
+    state=abstract_coordinator.RejoiningConsumer,
+    actions=(
+        abstract_coordinator.begin_to_rejoin,
+        abstract_coordinator.fail_join_for_now,
+        abstract_coordinator.send_join_again,
+        abstract_coordinator.answer_rejoin,
+        abstract_coordinator.finish_callback,
+        abstract_coordinator.wake_callback,
+        abstract_coordinator.remove_leftover,
+    ),
+    properties=(
+        rejoining.group_has_no_leftover_member,
+        rejoining.same_subscription_is_known,
+        rejoining.callback_is_called_to_its_end,
+        rejoining.rejoin_goes_in_turn,
+        rejoining.join_is_sent_again,
+    ),
+    variants={
+        r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.11.0.0", "2.3", "2.4.1", "2.7.0", "2.8.0", "3.9.0")
+    },
+    source="AbstractCoordinator.joinGroupIfNeeded; KAFKA-5611, KAFKA-12898, KAFKA-13214",
+)
+CONSUMER_BY_HAND = Scenario(
+    name="consumer-that-assigns-itself",
+    story="A consumer assigns one partition after another to itself.",
+    state=abstract_coordinator.AssignedByHand,
+    actions=(abstract_coordinator.assign_by_hand, abstract_coordinator.begin_to_read),
+    properties=(
+        rejoining.partition_begins_at_its_commit,
+        rejoining.position_follows_an_assignment,
+        rejoining.partition_has_a_position,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.0", "0.10.1", "3.9.0")},
+    source="SubscriptionState.assignFromUser; KAFKA-3960",
+)
 
 SCENARIOS = (
     COOPERATIVE,
@@ -167,4 +212,6 @@ SCENARIOS = (
     DELETED_TOPIC,
     TWO_TOPICS,
     RACKS,
+    REJOINING_CONSUMER,
+    CONSUMER_BY_HAND,
 )

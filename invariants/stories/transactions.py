@@ -272,13 +272,14 @@ NUMBERED_PARTITIONS = Scenario(
     actions=(manager.send_numbered_batch, manager.raise_epoch),
     properties=(
         managers.first_batch_of_an_epoch_is_taken,
+        managers.producer_outlives_its_numbers,
         managers.logged_epoch_is_the_producers,
         managers.numbers_go_on,
         managers.numbers_rise,
         managers.both_partitions_have_the_epoch,
     ),
     bounds={"numbered_partitions": 2, "bumps": 2, "numbers": 2},
-    variants={r: VARIANTS[r] for r in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")},
+    variants={r: VARIANTS[r] for r in ("2.8.2", "2.0", "2.3.1", "2.5", "2.7", "3.7.0", "3.9.0")},
     source="TransactionManager.bumpIdempotentProducerEpoch (KIP-360); KAFKA-12152",
 )
 

@@ -362,6 +362,8 @@ SEARCHES = (
     "sticky-assignor-and-a-deleted-topic --variant 3.9.0 --keep-going",
     "sticky-assignor-and-two-topics --variant 3.9.0 --keep-going",
     "sticky-assignor-and-racks --variant 3.9.0 --keep-going",
+    "consumer-that-joins-again --variant 3.9.0 --keep-going",
+    "consumer-that-assigns-itself --variant 3.9.0 --keep-going",
     "transaction-with-a-refused-record --variant 3.9.0 --keep-going",
     "call-that-is-repeated --variant 3.9.0 --keep-going",
     "producer-that-closes --variant 3.9.0 --keep-going",

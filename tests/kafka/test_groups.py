@@ -34,6 +34,42 @@ MISSED = """
 BROKEN = (
     (
         Broken(
+            "group_has_no_leftover_member()",
+            "consumer-that-joins-again",
+            "2.7.0",
+            "begin_to_rejoin() fail_join_for_now()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "same_subscription_is_known()",
+            "consumer-that-joins-again",
+            "2.4.1",
+            "begin_to_rejoin() fail_join_for_now() send_join_again(1)",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "callback_is_called_to_its_end()",
+            "consumer-that-joins-again",
+            "0.11.0.0",
+            "begin_to_rejoin() answer_rejoin() wake_callback()",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "partition_begins_at_its_commit()",
+            "consumer-that-assigns-itself",
+            "0.10.0",
+            "begin_to_read() assign_by_hand() begin_to_read()",
+        ),
+        "0.10.1",
+    ),
+    (
+        Broken(
             "settled_partition_has_one_consumer()",
             "consumer-group-cooperative",
             "2.8.0",

@@ -33,7 +33,9 @@ BROKEN = (
             "repeated_call_returns()",
             "call-that-is-repeated",
             "2.3.1",
-            "call_init() answer_call() begin_after_calls() call_commit() end_call_in_time() answer_call() repeat_call()",
+            """
+            call_init() answer_call() begin_after_calls() call_commit() end_call_in_time() answer_call() repeat_call()
+            """,
         ),
         "3.9.0",
     ),
@@ -108,6 +110,15 @@ BROKEN = (
             "send_numbered_batch(0) raise_epoch(1) send_numbered_batch(0)",
         ),
         "2.8.2",
+    ),
+    (
+        Broken(
+            "producer_outlives_its_numbers()",
+            "partitions-of-an-idempotent-producer",
+            "2.0",
+            "send_numbered_batch(0) send_numbered_batch(0) send_numbered_batch(0)",
+        ),
+        "2.3.1",
     ),
 )
 """What a release breaks, and a later one that does not."""

@@ -774,6 +774,44 @@ JOINS_END_TIMERS = version_flag(
     source="KAFKA-9232 (2.4.1): MemberMetadata.shouldKeepAlive",
     trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
 )
+RETRIABLE_ERRORS_KEEP_IDS = version_flag(
+    "retriable_errors_keep_ids",
+    "KAFKA-13214 (2.7.2, 2.8.1, 3.0.0): a consumer whose connection ends as it joins again sends the same member id; "
+    "since 2.7.0, and until then, none, and its member stayed in the group until its session ended",
+    {"2.7.0": False, "2.7.2": True, "2.8.0": False, "2.8.1": True},
+    before=True,
+    closes="a group has one member of a consumer",
+    source="KAFKA-13214 (2.7.2, 2.8.1, 3.0.0): AbstractCoordinator.joinGroupIfNeeded",
+    trials=(Trial("consumer-that-joins-again", ("group_has_no_leftover_member",), variant="2.8.0"),),
+)
+SUBSCRIPTIONS_ARE_SORTED = version_flag(
+    "subscriptions_are_sorted",
+    "KAFKA-12898 (2.8.1, 3.0.0): a consumer that sends JoinGroup again names what it owns in the same order; since "
+    "2.4.0 (KIP-429), and until then, the coordinator could take it for another subscription",
+    {"2.4.0": False, "2.8.1": True},
+    before=True,
+    closes="a group does not rebalance as a consumer sends the same JoinGroup again",
+    source="KAFKA-12898 (2.8.1, 3.0.0): ConsumerProtocol.serializeSubscription",
+    trials=(Trial("consumer-that-joins-again", ("same_subscription_is_known",), variant="2.4.1"),),
+)
+WOKEN_CALLBACKS_ARE_REPEATED = version_flag(
+    "woken_callbacks_are_repeated",
+    "KAFKA-5611 (0.11.0.1, 1.0.0): onPartitionsAssigned that is woken (KafkaConsumer.wakeup) is called again by the "
+    "next poll; before, it was not",
+    {"0.11.0.1": True},
+    closes="the callback for an assignment is called to its end",
+    source="KAFKA-5611 (0.11.0.1, 1.0.0): AbstractCoordinator.joinGroupIfNeeded",
+    trials=(Trial("consumer-that-joins-again", ("callback_is_called_to_its_end",), variant="0.11.0.0"),),
+)
+ASSIGNMENTS_ASK_FOR_OFFSETS = version_flag(
+    "assignments_ask_for_offsets",
+    "KAFKA-3960 (0.10.0.1): each assignment by hand has the consumer fetch committed offsets; before, only the first",
+    {"0.10.0.1": True},
+    closes="a consumer begins at the committed offset",
+    source="KAFKA-3960 (0.10.0.1): SubscriptionState.assignFromUser",
+    trials=(Trial("consumer-that-assigns-itself", ("partition_begins_at_its_commit",), variant="0.10.0"),),
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 CLIENT_VARIANTS = VARIANTS | {"3.7.0": FLAGS.variant_of("3.7.0")}
 """With a release that verifies transactions (KIP-890), before KAFKA-16386."""

@@ -1,7 +1,7 @@
 """TransactionManager, Sender: the producer's half of a transaction, in the library of its application.
 
 The application's thread calls the producer; the sender's thread sends what is queued, and handles answers. Releases are
-those of the library.
+those of the library, with brokers of the same release.
 
 What the model leaves out, and why its stories lose nothing by it: what the coordinator does, which
 `transaction_coordinator` has; batches that are in flight as an epoch rises, whose partition begins again once they are
@@ -20,7 +20,9 @@ from kwalk.model.kafka.server.versions import (
     COMMITS_TIME_OUT,
     FAILED_ABORTS_END_A_CLOSE,
     INIT_CALLS_TIME_OUT,
+    LOADS_ARE_SAID,
     NEW_EPOCHS_BEGIN_WITH_ZERO,
+    NUMBERS_WRAP,
     OFFSETS_WAIT_FOR_A_LOAD,
     REFUSED_RECORDS_FAIL_TRANSACTIONS,
     SEARCHES_FOR_COORDINATORS_END,
@@ -374,11 +376,11 @@ def send_offsets(offsets: OffsetsOfATransaction) -> None:
 
 @action(by=BROKER, description="answers TxnOffsetCommit", source="TxnOffsetCommitHandler.handleResponse")
 def answer_offsets(offsets: OffsetsOfATransaction) -> None:
-    """Until KAFKA-7296 COORDINATOR_LOAD_IN_PROGRESS was a fatal error."""
+    """Until KAFKA-7296 COORDINATOR_LOAD_IN_PROGRESS was a fatal error; brokers answer it since 2.0.0."""
     require(offsets.step is OffsetStep.SENT)
     if not offsets.is_loading:
         offsets.step = OffsetStep.TAKEN
-    elif not OFFSETS_WAIT_FOR_A_LOAD:
+    elif LOADS_ARE_SAID and not OFFSETS_WAIT_FOR_A_LOAD:
         offsets.step = OffsetStep.ENDED
 
 
@@ -453,6 +455,7 @@ class NumberedPartitions:
         epochs: the epoch with which each partition is numbered.
         logged: the epoch of the last batch in each log.
         is_refused: whether a leader has refused a batch.
+        has_ended: whether the producer has ended with an error.
     """
 
     epoch: int = number(0, BUMPS)
@@ -460,6 +463,7 @@ class NumberedPartitions:
     epochs: Array[int] = array(NUMBERED, number(0, BUMPS))
     logged: Array[int] = array(NUMBERED, number(0, BUMPS))
     is_refused: bool = flag()
+    has_ended: bool = flag()
 
 
 @action(
@@ -468,8 +472,11 @@ class NumberedPartitions:
     source="RecordAccumulator.drainBatchesForOneNode; ProducerAppendInfo.checkSequence",
 )
 def send_numbered_batch(producer: NumberedPartitions, partition: Numbered) -> None:
-    """A leader refuses the first batch of an epoch unless its number is 0: OUT_OF_ORDER_SEQUENCE_NUMBER."""
-    require(not producer.is_refused and producer.numbers[partition] < NUMBERS)
+    """A leader refuses the first batch of an epoch unless its number is 0: OUT_OF_ORDER_SEQUENCE_NUMBER.
+
+    After Integer.MAX_VALUE comes 0; until KAFKA-7693 a negative number did, at which the producer ended.
+    """
+    require(not producer.is_refused and not producer.has_ended)
     if NEW_EPOCHS_BEGIN_WITH_ZERO and producer.epochs[partition] != producer.epoch:
         producer.numbers[partition] = 0
     producer.epochs[partition] = producer.epoch
@@ -477,7 +484,12 @@ def send_numbered_batch(producer: NumberedPartitions, partition: Numbered) -> No
         producer.is_refused = True
     else:
         producer.logged[partition] = producer.epoch
-        producer.numbers[partition] += 1
+        if producer.numbers[partition] < NUMBERS:
+            producer.numbers[partition] += 1
+        elif NUMBERS_WRAP:
+            producer.numbers[partition] = 0
+        else:
+            producer.has_ended = True
 
 
 @action(

@@ -1148,10 +1148,17 @@ FAILED_ABORTS_END_A_CLOSE = version_flag(
     source="KAFKA-16217 (3.7.1, 3.8.0): Sender.run: forceClose",
     trials=(Trial("producer-that-closes", ("close_goes_on",), variant="3.7.0"),),
 )
+LOADS_ARE_SAID = version_flag(
+    "loads_are_said",
+    "8662a022c (2.0.0): the coordinator of a group answers COORDINATOR_LOAD_IN_PROGRESS while it loads it; before, "
+    "NOT_COORDINATOR",
+    {"2.0.0": True},
+    no_fix="clients try again after either answer, but for producers without KAFKA-7296",
+)
 OFFSETS_WAIT_FOR_A_LOAD = version_flag(
     "offsets_wait_for_a_load",
     "KAFKA-7296 (2.0.1, 2.1.0): a transactional producer that sends offsets of a group whose coordinator loads it "
-    "tries again; before, COORDINATOR_LOAD_IN_PROGRESS ended the producer",
+    "tries again; before, COORDINATOR_LOAD_IN_PROGRESS ended the producer, whose brokers answer that since 2.0.0",
     {"2.0.1": True},
     closes="a producer outlives a move of the group's coordinator",
     source="KAFKA-7296 (2.0.1, 2.1.0): TransactionManager.TxnOffsetCommitHandler",
@@ -1166,6 +1173,15 @@ SENDERS_POLL_WITHOUT_A_NODE = version_flag(
     closes="a producer reads the answers to its requests",
     source="KAFKA-10520 (2.7.0): Sender.maybeSendAndPollTransactionalRequest",
     trials=(Trial("sender-with-one-request", ("sender_reads_answers",), variant="2.5"),),
+)
+NUMBERS_WRAP = version_flag(
+    "numbers_wrap",
+    "KAFKA-7693 (2.1.1, 2.2.0): a producer numbers the record after 2,147,483,647 with 0; before, with a negative "
+    "number, at which it ended",
+    {"2.1.1": True},
+    closes="an idempotent producer writes more records to a partition than there are sequence numbers",
+    source="KAFKA-7693 (2.1.1, 2.2.0): TransactionManager.incrementSequenceNumber",
+    trials=(Trial("partitions-of-an-idempotent-producer", ("producer_outlives_its_numbers",), variant="2.0"),),
 )
 NEW_EPOCHS_BEGIN_WITH_ZERO = version_flag(
     "new_epochs_begin_with_zero",

@@ -1,0 +1,77 @@
+"""Properties of consumers that join again, and of those that assign partitions to themselves."""
+
+from __future__ import annotations
+
+from kwalk.model.kafka.groups.abstract_coordinator import AssignedByHand, PositionIs, RejoiningConsumer, RejoinStep
+from kwalk.model.language import always, premise, reachable, step
+
+
+@always(
+    symptom="a group waits for a member that no consumer is, until session.timeout.ms; partitions move that need not",
+    log="Member … in group … has failed, removing it from the group",
+)
+def group_has_no_leftover_member(consumer: RejoiningConsumer) -> bool:
+    """A consumer that joins again after a connection has ended is the member that it was."""
+    return not consumer.has_leftover
+
+
+@always(
+    symptom="a group rebalances once more, as a consumer asks again for the answer to its JoinGroup",
+    log="none",
+)
+def same_subscription_is_known(consumer: RejoiningConsumer) -> bool:
+    """A coordinator takes a subscription that has not changed for the same."""
+    return not consumer.is_taken_for_another
+
+
+@always(
+    symptom="a consumer reads without what its onPartitionsAssigned does, such as seek",
+    log="none: WakeupException in the application",
+)
+def callback_is_called_to_its_end(consumer: RejoiningConsumer) -> bool:
+    """A consumer that has an assignment has called its callback to its end."""
+    return not consumer.misses_callback
+
+
+@step(symptom="a consumer joins out of turn", log="none")
+def rejoin_goes_in_turn(before: RejoiningConsumer, after: RejoiningConsumer) -> bool:
+    """A join is sent, answered or sent again, and ends with its callback."""
+    premise(before.step is not after.step)
+    if after.step is RejoinStep.JOINING:
+        return before.step is RejoinStep.STABLE or before.step is RejoinStep.RETRYING
+    if after.step is RejoinStep.STABLE:
+        return before.step is RejoinStep.ANSWERED
+    is_answered = after.step is RejoinStep.ANSWERED and after.has_id and not after.is_taken_for_another
+    return before.step is RejoinStep.JOINING and (is_answered or after.step is RejoinStep.RETRYING)
+
+
+@reachable()
+def join_is_sent_again(consumer: RejoiningConsumer) -> bool:
+    """A consumer is about to send JoinGroup again."""
+    return consumer.step is RejoinStep.RETRYING
+
+
+@always(
+    symptom="records are skipped, or processed again: a consumer that assigns itself another partition reads from "
+    "where auto.offset.reset says",
+    log="none",
+)
+def partition_begins_at_its_commit(consumer: AssignedByHand) -> bool:
+    """A consumer begins at the committed offset."""
+    return consumer.position is not PositionIs.RESET
+
+
+@step(symptom="a consumer reads from elsewhere by itself", log="none")
+def position_follows_an_assignment(before: AssignedByHand, after: AssignedByHand) -> bool:
+    """A position is of the assignment before it; offsets that were fetched are not fetched again until another one."""
+    premise(before.position is not after.position or before.needs_offsets != after.needs_offsets)
+    if after.position is PositionIs.NONE:
+        return before.position is not PositionIs.NONE and before.needs_offsets <= after.needs_offsets
+    is_committed = after.position is PositionIs.COMMITTED
+    return before.position is PositionIs.NONE and is_committed == before.needs_offsets and not after.needs_offsets
+
+
+@reachable()
+def partition_has_a_position(consumer: AssignedByHand) -> bool:
+    """A consumer reads from a committed offset."""
+    return consumer.position is PositionIs.COMMITTED

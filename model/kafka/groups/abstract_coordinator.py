@@ -1,0 +1,154 @@
+"""AbstractCoordinator.joinGroupIfNeeded, SubscriptionState: a consumer that joins again, and where it begins to read.
+
+What the model leaves out, and why its stories lose nothing by it: SyncGroup, which is answered with JoinGroup; other
+members, whose rebalances are the same; and partitions but one.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from kwalk.model.kafka.groups.versions import (
+    ASSIGNMENTS_ASK_FOR_OFFSETS,
+    RETRIABLE_ERRORS_KEEP_IDS,
+    SUBSCRIPTIONS_ARE_SORTED,
+    WOKEN_CALLBACKS_ARE_REPEATED,
+)
+from kwalk.model.language import Actor, action, choice, flag, require, state
+
+JOINER = Actor("application's thread", system=False)
+GROUP_COORDINATOR = Actor("group coordinator", system=False)
+FAULT = Actor("fault", system=False)
+
+
+class RejoinStep(Enum):
+    """How far a consumer is that joins again."""
+
+    STABLE = "has its assignment"
+    JOINING = "waits for the answer to JoinGroup"
+    RETRYING = "is about to send JoinGroup again"
+    ANSWERED = "is about to call onPartitionsAssigned"
+
+
+@state
+class RejoiningConsumer:
+    """A member of a group that joins again.
+
+    Attributes:
+        has_id: whether it sends the id that its coordinator knows.
+        has_leftover: whether the coordinator has a member of an id that it does not use any more.
+        is_taken_for_another: whether the coordinator began a rebalance, as it took the same subscription for another.
+        misses_callback: whether its callback has ended early, and is not called again.
+    """
+
+    step: RejoinStep = choice(RejoinStep)
+    has_id: bool = flag(default=True)
+    has_leftover: bool = flag()
+    is_taken_for_another: bool = flag()
+    misses_callback: bool = flag()
+
+
+@action(by=JOINER, description="joins again", source="AbstractCoordinator.joinGroupIfNeeded")
+def begin_to_rejoin(consumer: RejoiningConsumer) -> None:
+    """Another member has joined, or left."""
+    require(consumer.step is RejoinStep.STABLE)
+    consumer.step = RejoinStep.JOINING
+
+
+@action(
+    by=FAULT,
+    description="ends the connection, or moves the coordinator",
+    source="AbstractCoordinator.joinGroupIfNeeded: future.isRetriable",
+)
+def fail_join_for_now(consumer: RejoiningConsumer) -> None:
+    """The consumer sends JoinGroup again; in 2.7.0, 2.7.1 and 2.8.0 as a new member, until KAFKA-13214."""
+    require(consumer.step is RejoinStep.JOINING)
+    consumer.step = RejoinStep.RETRYING
+    if not RETRIABLE_ERRORS_KEEP_IDS:
+        consumer.has_leftover = consumer.has_leftover or consumer.has_id
+        consumer.has_id = False
+
+
+@action(
+    by=JOINER,
+    description="sends JoinGroup again, with what it owns in another order: {in_another_order}",
+    source="ConsumerProtocol.serializeSubscription; GroupMetadata.supportsProtocols, MemberMetadata.matches",
+)
+def send_join_again(consumer: RejoiningConsumer, in_another_order: bool) -> None:
+    """A coordinator that has answered before begins another rebalance if the bytes differ (KAFKA-12898)."""
+    require(consumer.step is RejoinStep.RETRYING)
+    require(not in_another_order or (consumer.has_id and not SUBSCRIPTIONS_ARE_SORTED))
+    consumer.step, consumer.is_taken_for_another = RejoinStep.JOINING, in_another_order
+
+
+@action(by=GROUP_COORDINATOR, description="answers JoinGroup", source="GroupCoordinator.onCompleteJoin")
+def answer_rejoin(consumer: RejoiningConsumer) -> None:
+    """One without an id gets one."""
+    require(consumer.step is RejoinStep.JOINING)
+    consumer.step, consumer.has_id, consumer.is_taken_for_another = RejoinStep.ANSWERED, True, False
+
+
+@action(by=JOINER, description="has called onPartitionsAssigned", source="ConsumerCoordinator.onJoinComplete")
+def finish_callback(consumer: RejoiningConsumer) -> None:
+    """It has its positions from there."""
+    require(consumer.step is RejoinStep.ANSWERED)
+    consumer.step, consumer.misses_callback = RejoinStep.STABLE, False
+
+
+@action(
+    by=JOINER,
+    description="is woken in onPartitionsAssigned: WakeupException",
+    source="AbstractCoordinator.joinGroupIfNeeded: resetJoinGroupFuture",
+)
+def wake_callback(consumer: RejoiningConsumer) -> None:
+    """The next poll calls it again; it did not until KAFKA-5611."""
+    require(consumer.step is RejoinStep.ANSWERED and not WOKEN_CALLBACKS_ARE_REPEATED)
+    consumer.step, consumer.misses_callback = RejoinStep.STABLE, True
+
+
+@action(
+    by=GROUP_COORDINATOR,
+    description="removes a member that has not answered",
+    source="GroupCoordinator.onExpireHeartbeat",
+)
+def remove_leftover(consumer: RejoiningConsumer) -> None:
+    """After session.timeout.ms; until then rebalances wait for it."""
+    require(consumer.has_leftover)
+    consumer.has_leftover = False
+
+
+class PositionIs(Enum):
+    """Where a consumer reads a partition."""
+
+    NONE = "nowhere yet"
+    COMMITTED = "at the committed offset"
+    RESET = "where auto.offset.reset says"
+
+
+@state
+class AssignedByHand:
+    """A consumer that assigns partitions to itself (KafkaConsumer.assign), and commits offsets of its group.
+
+    Attributes:
+        needs_offsets: whether it is to fetch committed offsets.
+    """
+
+    position: PositionIs = choice(PositionIs)
+    needs_offsets: bool = flag(default=True)
+
+
+@action(by=JOINER, description="assigns another partition to itself", source="SubscriptionState.assignFromUser")
+def assign_by_hand(consumer: AssignedByHand) -> None:
+    """Until KAFKA-3960 only the first assignment asked for committed offsets."""
+    require(consumer.position is not PositionIs.NONE)
+    consumer.position = PositionIs.NONE
+    if ASSIGNMENTS_ASK_FOR_OFFSETS:
+        consumer.needs_offsets = True
+
+
+@action(by=JOINER, description="polls", source="KafkaConsumer.updateFetchPositions")
+def begin_to_read(consumer: AssignedByHand) -> None:
+    """The group has an offset of the partition."""
+    require(consumer.position is PositionIs.NONE)
+    consumer.position = PositionIs.COMMITTED if consumer.needs_offsets else PositionIs.RESET
+    consumer.needs_offsets = False
