@@ -36,7 +36,7 @@ BROKEN = (
         Broken(
             "group_has_no_leftover_member()",
             "consumer-that-joins-again",
-            "2.7.0",
+            "2.8.0",
             "begin_to_rejoin() fail_join_for_now()",
         ),
         "2.8.2",

@@ -16,12 +16,20 @@ from tests.kafka import (
     test_groups,
     test_migration_bugs,
     test_storage,
+    test_transactional_producers,
 )
 from tests.structure.rooms import ROOT
 
 PAGE = (ROOT / "docs" / "reference" / "known-bugs.md").read_text(encoding="utf-8")
 STORIES = {scenario.name: scenario for scenario in SCENARIOS}
-PARTS = (test_controller_bugs, test_groups, test_storage, test_configuration_migration, test_migration_bugs)
+PARTS = (
+    test_controller_bugs,
+    test_groups,
+    test_storage,
+    test_transactional_producers,
+    test_configuration_migration,
+    test_migration_bugs,
+)
 PINNED = [broken for part in PARTS for broken, _ in part.BROKEN]
 """The traces that are replayed, in a release that has the defect and in one that has not."""
 

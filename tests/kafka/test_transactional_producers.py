@@ -30,17 +30,6 @@ BROKEN = (
     ),
     (
         Broken(
-            "repeated_call_returns()",
-            "call-that-is-repeated",
-            "2.3.1",
-            """
-            call_init() answer_call() begin_after_calls() call_commit() end_call_in_time() answer_call() repeat_call()
-            """,
-        ),
-        "3.9.0",
-    ),
-    (
-        Broken(
             "forced_close_is_heeded()",
             "producer-that-closes",
             "1.0",
@@ -135,3 +124,10 @@ def test_a_close_leaves_what_it_was_before_its_transaction_could_be_refused():
     for prop in ("close_goes_on()", "closed_producer_has_no_connections()", "closed_producer_has_no_transaction()"):
         behaviour = Broken(prop, "producer-that-closes", "2.8.2", steps)
         assert judged(behaviour, STORIES["producer-that-closes"], "2.8.2") == [False] * 7
+
+
+def test_a_commit_that_was_done_is_refused_when_it_is_called_again():
+    steps = "call_init() answer_call() begin_after_calls() call_commit() end_call_in_time() answer_call() repeat_call()"
+    behaviour = Broken("repeated_call_returns()", "call-that-is-repeated", "2.3.1", steps)
+    assert is_broken_at_the_end(behaviour, STORIES["call-that-is-repeated"], "2.3.1")
+    assert not any(judged(behaviour, STORIES["call-that-is-repeated"], "3.9.0"))

@@ -160,12 +160,13 @@ TRUNCATION = version_flag(
 )
 DIVERGING_FETCH_IS_NO_ACK = version_flag(
     "diverging_fetch_is_no_ack",
-    "KAFKA-13141 (2.8.1): a fetch of a follower whose log diverges from the leader's does not count as an "
-    "acknowledgement; in 2.8.0, the first release whose followers truncate by what a fetch answers, it does",
+    "KAFKA-13141 (2.7.2, 2.8.1): a fetch of a follower whose log diverges from the leader's does not count as an "
+    "acknowledgement; in 2.8.0, the first release whose followers truncate by what a fetch answers, it does, and so it "
+    "does at leaders of 2.7.0 and 2.7.1 with such followers",
     {"2.8.0": False, "2.8.1": True},
     before=True,
     closes="a record is committed only once every ISR member has it",
-    source="KAFKA-13141 (2.8.1, 3.0.0): ReplicaManager.updateFollowerFetchState: divergingEpoch.nonEmpty",
+    source="KAFKA-13141 (2.7.2, 2.8.1, 3.0.0): ReplicaManager.updateFollowerFetchState: divergingEpoch.nonEmpty",
     trials=(Trial("records-through-failover", ("committed_survives",), variant="2.8.0"),),
 )
 SKIPS_OLDER_PARTITION_EPOCHS = version_flag(
