@@ -7,6 +7,7 @@ from kwalk.model.kafka.groups.consumer_coordinator import (
     RebalanceStep,
     RevocationStep,
     RevokedPartition,
+    sent_generation,
 )
 from kwalk.model.kafka.groups.domains import CONSUMERS
 from kwalk.model.language import always, premise, reachable, step
@@ -136,7 +137,7 @@ def assignment_is_of_the_generation(before: CooperativeGroup, after: Cooperative
     settled = [m for m in CONSUMERS if before.members[m].step is not after.members[m].step is RebalanceStep.STABLE]
     premise(bool(settled))
     are_current = all(
-        after.members[m].claim == after.generation and after.members[m].owns == before.members[m].is_assigned
+        after.members[m].claim == sent_generation(after, m) and after.members[m].owns == before.members[m].is_assigned
         for m in settled
     )
     return are_current and not after.is_rebalancing and all(after.members[m].is_known for m in settled)

@@ -1,4 +1,4 @@
-"""Kafka's own consumers, of the release of the brokers: each polls when an experiment tells it to."""
+"""Kafka's own consumers: each polls when an experiment tells it to."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class RealConsumers(JavaHelper):
     Args:
         lab: The lab.
         settings: The settings of all of them.
+        release: Their release; without one, that of the brokers.
     """
 
     source = "Consumers.java"
 
-    def __init__(self, lab: Lab, settings: Mapping[str, object]) -> None:
-        super().__init__(lab.options.release)
+    def __init__(self, lab: Lab, settings: Mapping[str, object], release: str = "") -> None:
+        super().__init__(release or lab.options.release)
         self._lab = lab
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in lab.brokers.values())
         self._settings = {"bootstrap.servers": servers, "auto.offset.reset": "earliest", **settings}

@@ -60,6 +60,13 @@ COOPERATIVE_RACKS = COOPERATIVE.varied(
     variants={release: COOPERATIVE.variants[release] for release in ("3.6.2", "3.9.0")},
     source="ConstrainedAssignmentBuilder (KIP-881); KAFKA-15170",
 )
+TWO_RELEASES = COOPERATIVE.varied(
+    name="consumer-group-of-two-releases",
+    story="Consumers are upgraded one after another: the leader of their group is, and another one is not yet.",
+    bounds={**COOPERATIVE.bounds, "older_members": 1},
+    variants={release: COOPERATIVE.variants[release] for release in ("2.8.2", "2.8.1", "3.4.0", "3.6.2", "3.9.0")},
+    source="CooperativeStickyAssignor.memberData",
+)
 REVOKING_CONSUMER = Scenario(
     name="consumer-that-revokes",
     story="A consumer with `enable.auto.commit` revokes its partition before it joins again.",
@@ -206,6 +213,7 @@ CONSUMER_BY_HAND = Scenario(
 SCENARIOS = (
     COOPERATIVE,
     COOPERATIVE_RACKS,
+    TWO_RELEASES,
     REVOKING_CONSUMER,
     TWO_THREADS,
     WAITING_CONSUMER,

@@ -356,6 +356,8 @@ SEARCHES = (
     "consumer-group-cooperative --variant 2.8.2 --keep-going",
     "consumer-group-cooperative --variant 3.9.0 --keep-going",
     "consumer-group-cooperative-racks --variant 3.9.0 --keep-going",
+    "consumer-group-of-two-releases --variant 2.8.2 --keep-going",
+    "consumer-group-of-two-releases --variant 3.9.0 --keep-going",
     "consumer-with-two-threads --variant 2.8.2 --keep-going",
     "consumer-that-revokes --variant 3.9.0 --keep-going",
     "consumer-that-waits --variant 3.9.0 --keep-going",

@@ -31,7 +31,18 @@ MISSED = """
     begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_join(1) complete_join(0) receive_assignment(1)
     begin_rebalance() prepare_join(1) send_join(1) join_once_more(0) send_join(0)
     """
+ALL_JOIN = "begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_join(1) complete_join(1)"
 BROKEN = (
+    (Broken("assignment_is_accepted()", "consumer-group-of-two-releases", "2.8.1", ALL_JOIN), "3.6.2"),
+    (
+        Broken(
+            "partition_is_revoked_first()",
+            "consumer-group-of-two-releases",
+            "2.8.2",
+            f"{ALL_JOIN} receive_assignment(1)",
+        ),
+        "3.6.2",
+    ),
     (
         Broken(
             "group_has_no_leftover_member()",

@@ -104,6 +104,8 @@ def test_every_pinned_trace_of_a_release_is_on_the_page():
         ("full-requests-of-kraft", "3.6.1", "full_leader_and_isr_leaves_what_it_names"),
         ("kraft-failed-directory", "3.7.0", "broker_starts"),
         ("kraft-move-from-a-failed-directory", "3.7.0", "directory_fails_with_its_disk"),
+        ("consumer-group-of-two-releases", "2.8.1", "assignment_is_accepted"),
+        ("consumer-group-of-two-releases", "2.8.2", "partition_is_revoked_first"),
         ("consumer-group-removal", "2.4.1", "dead_member_is_removed"),
         ("log-compacted-transactions", "2.8.2", "index_has_the_marker"),
         ("log-compacted-transactions", "2.8.2", "marker_outlives_its_records"),

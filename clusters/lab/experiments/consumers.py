@@ -255,6 +255,57 @@ def _waits(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines]})
 
 
+def _joins_amid_a_restart(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Restart the only broker while a consumer waits for the answer to its JoinGroup."""
+    create_topics(lab, {"t": [1, 1]})
+    with RealConsumers(lab, {"group.id": "g", "session.timeout.ms": 20_000, "heartbeat.interval.ms": 1000}) as group:
+        for name in ("a", "b"):
+            group.add(name, "t")
+            group.tell("start", name)
+            time.sleep(6)
+        wait_until(lambda: all(len(group.owned(name)) == 1 for name in "ab"), 30)
+        for name in ("a", "b"):
+            group.tell("pause", name)
+        group.tell("rejoin", "a")
+        group.tell("start", "a")
+        time.sleep(3)
+        lab.note("consumer a has sent JoinGroup, and waits for consumer b")
+        lab.restart(1)
+        time.sleep(5)
+        group.tell("start", "b")
+        time.sleep(40)
+        history = group.history()
+    lines = this.lines("server", "has failed, removing it from the group", broker=1)
+    text = "its earlier member is left over" if lines else "it is the same member"
+    return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines], "history": history})
+
+
+def _two_releases(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer join whose leader is of the brokers' release, where another one of 2.5.0 has a partition."""
+    create_topics(lab, {"t": [1, 1]})
+    with RealConsumers(lab, COOPERATIVE) as group, RealConsumers(lab, COOPERATIVE, "2.5.0") as older:
+        group.add("leader", "t")
+        older.add("z", "t", delay_ms=6000)
+        for consumers, name, count in ((group, "leader", 2), (older, "z", 1)):
+            consumers.tell("start", name)
+            wait_until(lambda one=consumers, n=name, c=count: len(one.owned(n)) == c, 30)  # type: ignore[misc]
+            time.sleep(8)
+        (partition,) = older.owned("z")
+        lab.note("consumer a joins, of the release of the brokers")
+        group.add("a", "t")
+        group.tell("start", "a")
+
+        def both_have_it() -> bool:
+            return partition in group.owned("a") and partition in older.owned("z")
+
+        early = wait_until(both_have_it, 15, every=0.1)
+        time.sleep(10)
+        history = group.history() + older.history()
+    failed = any("IllegalStateException" in event for event in history)
+    text = "the leader ends" if failed else "both have a partition for a while" if early else "each has its own"
+    return RoundOutcome(text, failed or early, {"history": history})
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -286,6 +337,26 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.5.0", "2.8.2"),
         predicted=_is("2.5.0", "2.8.0"),
+    ),
+    Experiment(
+        name="consumer-that-joins-amid-a-restart",
+        about="A broker is restarted while a consumer waits for the answer to its JoinGroup.",
+        expected="In 2.8.0 its earlier member is left over, until its session ends; later it is the same member.",
+        story=PAGE,
+        run=_joins_amid_a_restart,
+        options=ONE,
+        releases=("2.8.0", "2.8.2"),
+        predicted=_is("2.8.0"),
+    ),
+    Experiment(
+        name="consumers-of-two-releases",
+        about="A consumer joins a group with the cooperative sticky assignor, in which another one is of 2.5.0.",
+        expected="From 2.8.1 to 3.4.0 it gets that one's partition before it is revoked, or the leader ends.",
+        story=PAGE,
+        run=_two_releases,
+        options=ONE,
+        releases=("2.8.2", "3.0.0", "3.3.2", "3.4.1", "3.9.0"),
+        predicted=_is("2.8.2", "3.0.0", "3.3.2"),
     ),
     Experiment(
         name="refused-assignment",

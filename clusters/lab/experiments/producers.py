@@ -192,6 +192,29 @@ def _one_request(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"{len(failed)} of {len(answers)} do not start", bool(failed), details)
 
 
+def _raised_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a batch time out, as its leader is paused; write to the partition of another leader then."""
+    create_topics(lab, {"t": [1, 2]})
+    settings = {"enable.idempotence": "true", "request.timeout.ms": 3000, "delivery.timeout.ms": 6000}
+    with RealProducers(lab, settings) as producers:
+        producers.add("p")
+        for _ in range(3):
+            for partition in (0, 1):
+                producers.must("send", "p", "t", partition, 100)
+            time.sleep(2)
+        lab.pause(1)
+        producers.must("send", "p", "t", 0, 100)
+        time.sleep(10)
+        lab.resume(1)
+        time.sleep(3)
+        producers.must("send", "p", "t", 1, 100)
+        time.sleep(5)
+        history = producers.history()
+    lines = this.lines("server", "Error processing append operation on partition t-1", broker=2)
+    text = "the other leader refuses a batch" if lines else "the other leader takes the batch"
+    return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines], "history": history})
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -270,5 +293,16 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.5.0", "2.8.2"),
         predicted=_is("2.5.0"),
+    ),
+    Experiment(
+        name="epoch-of-an-idempotent-producer",
+        about="A batch of an idempotent producer times out; it writes to a partition of another leader.",
+        expected="From 2.5 to 2.7.0 that one refuses a batch, which is sent again; later it takes it.",
+        story=PAGE,
+        run=_raised_epoch,
+        options=LabOptions(brokers=2, settings=SETTINGS, old_brokers=True),
+        releases=("2.5.0", "2.8.2"),
+        predicted=_is("2.5.0"),
+        is_ordered=True,
     ),
 )

@@ -9,6 +9,7 @@ partition, too, when it prepares to join.
 What the model leaves out, and why its stories lose nothing by it: partitions but one, of which the assignor counts;
 requests that are lost, after which they are sent again; and the round trip in which a new member gets its id (KIP-394).
 Two members that claim the partition in one generation, of which it is taken away since 2.8.1: no two get it in one.
+Of a group of two releases the leader is of the later one, and so is what members do that were removed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from kwalk.model.language import Actor, Array, Bound, action, array, choice, fla
 
 ENDED_SESSIONS = Bound("ended_sessions", "how often a member is removed that does not answer in time")
 PROCESSED = Bound("processed", "records that a consumer processes", minimum=1)
+OLDER_MEMBERS = Bound(
+    "older_members", "members, the first ones, of a release before 2.8.1: their claims have no generation", default=0
+)
 RACK_CHANGES = Bound("rack_changes", "how often the replicas of the partition move to another rack", default=0)
 
 GROUP_COORDINATOR = Actor("group coordinator", system=False)
@@ -54,7 +58,7 @@ class CooperativeMember:
         has_id: whether it has a member id.
         is_known: whether the coordinator has a member of that id.
         owns: whether it consumes the partition, which it claims in JoinGroup.
-        claim: the generation of its last assignment, which it sends with what it claims.
+        claim: the generation of its last assignment, which it sends with what it claims; 0: none.
         is_assigned: whether the partition is in the assignment that SyncGroup is answered with.
     """
 
@@ -89,11 +93,16 @@ class CooperativeGroup:
         return [m for m in CONSUMERS if self.members[m].is_known]
 
 
+def sent_generation(group: CooperativeGroup, member: int) -> int:
+    """Return what a member sends as the generation of its assignment (CooperativeStickyAssignor.onAssignment)."""
+    return 0 if member < OLDER_MEMBERS else group.generation
+
+
 def first_owns_the_partition(group: CooperativeGroup) -> None:
     """All have joined, and the first has the partition."""
     group.generation = 1
     for m in CONSUMERS:
-        group.members[m].claim = 1
+        group.members[m].claim = sent_generation(group, m)
     group.members[0].owns = True
 
 
@@ -238,7 +247,7 @@ def receive_assignment(group: CooperativeGroup, consumer: ConsumerId) -> None:
     require(not group.has_failed)
     member.step = RebalanceStep.STABLE
     member.owns, member.is_assigned = member.is_assigned, False
-    member.claim = group.generation
+    member.claim = sent_generation(group, consumer)
 
 
 @action(
