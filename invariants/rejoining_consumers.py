@@ -33,16 +33,33 @@ def callback_is_called_to_its_end(consumer: RejoiningConsumer) -> bool:
     return not consumer.misses_callback
 
 
+@always(
+    symptom="each rebalance of a group takes max.poll.interval.ms, as consumers do not join, and are removed",
+    log="Member … in group … has failed, removing it from the group",
+)
+def commit_is_followed_by_the_join(consumer: RejoiningConsumer) -> bool:
+    """A consumer that commits before it joins again does so once."""
+    return not consumer.commits_again
+
+
 @step(symptom="a consumer joins out of turn", log="none")
 def rejoin_goes_in_turn(before: RejoiningConsumer, after: RejoiningConsumer) -> bool:
     """A join is sent, answered or sent again, and ends with its callback."""
     premise(before.step is not after.step)
+    if after.step is RejoinStep.COMMITTING:
+        return before.step is RejoinStep.STABLE
     if after.step is RejoinStep.JOINING:
-        return before.step is RejoinStep.STABLE or before.step is RejoinStep.RETRYING
+        return before.step is not RejoinStep.ANSWERED
     if after.step is RejoinStep.STABLE:
         return before.step is RejoinStep.ANSWERED
     is_answered = after.step is RejoinStep.ANSWERED and after.has_id and not after.is_taken_for_another
     return before.step is RejoinStep.JOINING and (is_answered or after.step is RejoinStep.RETRYING)
+
+
+@reachable()
+def join_waits_for_a_commit(consumer: RejoiningConsumer) -> bool:
+    """A consumer commits before it joins again."""
+    return consumer.step is RejoinStep.COMMITTING
 
 
 @reachable()

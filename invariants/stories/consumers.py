@@ -177,6 +177,7 @@ REJOINING_CONSUMER = Scenario(
     state=abstract_coordinator.RejoiningConsumer,
     actions=(
         abstract_coordinator.begin_to_rejoin,
+        abstract_coordinator.answer_commit_of_join,
         abstract_coordinator.fail_join_for_now,
         abstract_coordinator.send_join_again,
         abstract_coordinator.answer_rejoin,
@@ -188,13 +189,15 @@ REJOINING_CONSUMER = Scenario(
         rejoining.group_has_no_leftover_member,
         rejoining.same_subscription_is_known,
         rejoining.callback_is_called_to_its_end,
+        rejoining.commit_is_followed_by_the_join,
         rejoining.rejoin_goes_in_turn,
+        rejoining.join_waits_for_a_commit,
         rejoining.join_is_sent_again,
     ),
     variants={
-        r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.11.0.0", "2.3", "2.4.1", "2.7.0", "2.8.0", "3.9.0")
+        r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.11.0.0", "2.3", "2.4.1", "2.8.0", "3.2.0", "3.9.0")
     },
-    source="AbstractCoordinator.joinGroupIfNeeded; KAFKA-5611, KAFKA-12898, KAFKA-13214",
+    source="AbstractCoordinator.joinGroupIfNeeded; KAFKA-5611, KAFKA-12898, KAFKA-13214, KAFKA-14024",
 )
 CONSUMER_BY_HAND = Scenario(
     name="consumer-that-assigns-itself",

@@ -48,7 +48,7 @@ BROKEN = (
             "group_has_no_leftover_member()",
             "consumer-that-joins-again",
             "2.8.0",
-            "begin_to_rejoin() fail_join_for_now()",
+            "begin_to_rejoin(0) fail_join_for_now()",
         ),
         "2.8.2",
     ),
@@ -57,7 +57,7 @@ BROKEN = (
             "same_subscription_is_known()",
             "consumer-that-joins-again",
             "2.4.1",
-            "begin_to_rejoin() fail_join_for_now() send_join_again(1)",
+            "begin_to_rejoin(0) fail_join_for_now() send_join_again(1)",
         ),
         "2.8.2",
     ),
@@ -66,9 +66,18 @@ BROKEN = (
             "callback_is_called_to_its_end()",
             "consumer-that-joins-again",
             "0.11.0.0",
-            "begin_to_rejoin() answer_rejoin() wake_callback()",
+            "begin_to_rejoin(0) answer_rejoin() wake_callback()",
         ),
         "2.3",
+    ),
+    (
+        Broken(
+            "commit_is_followed_by_the_join()",
+            "consumer-that-joins-again",
+            "3.2.0",
+            "begin_to_rejoin(1) answer_commit_of_join()",
+        ),
+        "3.9.0",
     ),
     (
         Broken(

@@ -10,6 +10,7 @@ from enum import Enum
 
 from kwalk.model.kafka.groups.versions import (
     ASSIGNMENTS_ASK_FOR_OFFSETS,
+    JOINS_FOLLOW_A_COMMIT,
     RETRIABLE_ERRORS_KEEP_IDS,
     SUBSCRIPTIONS_ARE_SORTED,
     WOKEN_CALLBACKS_ARE_REPEATED,
@@ -25,6 +26,7 @@ class RejoinStep(Enum):
     """How far a consumer is that joins again."""
 
     STABLE = "has its assignment"
+    COMMITTING = "waits for its last commit (enable.auto.commit)"
     JOINING = "waits for the answer to JoinGroup"
     RETRYING = "is about to send JoinGroup again"
     ANSWERED = "is about to call onPartitionsAssigned"
@@ -39,6 +41,7 @@ class RejoiningConsumer:
         has_leftover: whether the coordinator has a member of an id that it does not use any more.
         is_taken_for_another: whether the coordinator began a rebalance, as it took the same subscription for another.
         misses_callback: whether its callback has ended early, and is not called again.
+        commits_again: whether it has sent another commit as the last one was answered.
     """
 
     step: RejoinStep = choice(RejoinStep)
@@ -46,13 +49,30 @@ class RejoiningConsumer:
     has_leftover: bool = flag()
     is_taken_for_another: bool = flag()
     misses_callback: bool = flag()
+    commits_again: bool = flag()
 
 
-@action(by=JOINER, description="joins again", source="AbstractCoordinator.joinGroupIfNeeded")
-def begin_to_rejoin(consumer: RejoiningConsumer) -> None:
+@action(
+    by=JOINER,
+    description="is to join again; it commits first: {commits}",
+    source="AbstractCoordinator.joinGroupIfNeeded; ConsumerCoordinator.onJoinPrepare",
+)
+def begin_to_rejoin(consumer: RejoiningConsumer, commits: bool) -> None:
     """Another member has joined, or left."""
     require(consumer.step is RejoinStep.STABLE)
-    consumer.step = RejoinStep.JOINING
+    consumer.step = RejoinStep.COMMITTING if commits else RejoinStep.JOINING
+
+
+@action(
+    by=GROUP_COORDINATOR, description="answers the commit", source="ConsumerCoordinator.maybeAutoCommitOffsetsAsync"
+)
+def answer_commit_of_join(consumer: RejoiningConsumer) -> None:
+    """The consumer joins. One of 3.2.0 that keeps its partitions (KIP-429) sends another commit (KAFKA-14024)."""
+    require(consumer.step is RejoinStep.COMMITTING)
+    if JOINS_FOLLOW_A_COMMIT:
+        consumer.step = RejoinStep.JOINING
+    else:
+        consumer.commits_again = True
 
 
 @action(

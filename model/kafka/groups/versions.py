@@ -774,6 +774,16 @@ JOINS_END_TIMERS = version_flag(
     source="KAFKA-9232 (2.4.1): MemberMetadata.shouldKeepAlive",
     trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
 )
+JOINS_FOLLOW_A_COMMIT = version_flag(
+    "joins_follow_a_commit",
+    "KAFKA-14024 (3.2.1): a consumer with enable.auto.commit and a cooperative assignor joins again when the commit "
+    "before that is answered; in 3.2.0 it sent another commit then, again and again",
+    {"3.2.0": False, "3.2.1": True},
+    before=True,
+    closes="a consumer joins a rebalance",
+    source="KAFKA-14024 (3.2.1, 3.3.0): ConsumerCoordinator.onJoinPrepare: autoCommitOffsetRequestFuture",
+    trials=(Trial("consumer-that-joins-again", ("commit_is_followed_by_the_join",), variant="3.2.0"),),
+)
 RETRIABLE_ERRORS_KEEP_IDS = version_flag(
     "retriable_errors_keep_ids",
     "KAFKA-13214 (2.7.2, 2.8.1, 3.0.0): a consumer whose connection ends as it joins again sends the same member id; "
