@@ -8,6 +8,8 @@ from kwalk.model.kafka.groups.heartbeat_thread import (
     SESSION_SECONDS,
     JoiningConsumer,
     JoinStep,
+    LookupIs,
+    SoughtCoordinator,
     WaitingConsumer,
 )
 from kwalk.model.language import always, premise, reachable, step
@@ -110,3 +112,51 @@ def poll_begins_alone(before: WaitingConsumer, after: WaitingConsumer) -> bool:
 def heartbeat_waits_for_a_poll(consumer: WaitingConsumer) -> bool:
     """A heartbeat is late."""
     return consumer.silent > INTERVAL_SECONDS and consumer.poll_left > 0
+
+
+@always(
+    symptom="a consumer gets no records any more, and commits nothing, until it is restarted",
+    log="none",
+)
+def failed_lookup_is_repeated(consumer: SoughtCoordinator) -> bool:
+    """A consumer whose request for its coordinator has failed sends another one."""
+    return not consumer.is_stuck
+
+
+@step(symptom="a consumer knows its coordinator without an answer", log="none")
+def coordinator_is_found_by_a_lookup(before: SoughtCoordinator, after: SoughtCoordinator) -> bool:
+    """A coordinator is known by the answer to a request; one that is known is not sought."""
+    premise(before.is_known != after.is_known or before.is_sending < after.is_sending)
+    if after.is_sending and not before.is_sending:
+        return before.lookup is LookupIs.NONE and not before.is_known
+    return not after.is_known or (before.lookup is LookupIs.SENT and after.lookup is LookupIs.NONE)
+
+
+@step(symptom="a request for a coordinator is noted that was not sent", log="none")
+def lookup_is_noted_as_it_is(before: SoughtCoordinator, after: SoughtCoordinator) -> bool:
+    """A request is noted once, as failed if it has; one that has failed is forgotten, and one that is answered."""
+    premise(before.lookup is not after.lookup)
+    if after.lookup is LookupIs.NONE:
+        return before.lookup is LookupIs.FAILED or not before.is_sending
+    is_failed = after.lookup is LookupIs.FAILED
+    return (
+        before.lookup is LookupIs.NONE and before.is_sending > after.is_sending and before.has_failed_early == is_failed
+    )
+
+
+@always(symptom="a request for a coordinator has failed that was not sent", log="none")
+def early_failure_is_of_a_request(consumer: SoughtCoordinator) -> bool:
+    """Only a request that is being sent has failed early."""
+    return consumer.is_sending or not consumer.has_failed_early
+
+
+@reachable()
+def lookup_fails_early(consumer: SoughtCoordinator) -> bool:
+    """A request has failed before it is noted."""
+    return consumer.lookup is LookupIs.FAILED
+
+
+@reachable()
+def coordinator_is_known(consumer: SoughtCoordinator) -> bool:
+    """A consumer knows its coordinator."""
+    return consumer.is_known

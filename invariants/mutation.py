@@ -1250,6 +1250,7 @@ CONSUMER_TRIALS = (
     Trial("sticky-assignor-and-a-deleted-topic", variant=LATEST, about="A topic is deleted that is subscribed to."),
     Trial("sticky-assignor-and-two-topics", variant=LATEST, about="A consumer keeps partitions of two topics."),
     Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
+    Trial("consumer-that-seeks-its-coordinator", variant=LATEST, about="A consumer asks for its coordinator."),
     Trial("consumer-that-joins-again", variant=LATEST, about="A consumer joins again after a connection has ended."),
     Trial("consumer-that-assigns-itself", variant=LATEST, about="A consumer assigns itself partitions."),
 )
@@ -1263,5 +1264,7 @@ TRANSACTION_TRIALS = (
     Trial("offsets-of-a-transaction-amid-a-load", variant=LATEST, about="A group is loaded."),
     Trial("sender-with-one-request", variant=LATEST, about="One request may be in flight."),
     Trial("partitions-of-an-idempotent-producer", variant=LATEST, about="A producer raises its epoch."),
+    Trial("throttled-producer", variant=LATEST, about="A producer is throttled."),
+    Trial("batches-that-are-renumbered", variant=LATEST, about="Batches in flight are renumbered."),
 )
 """The trials of the producer's half of a transaction: docs/reference/mutants-of-transactions.md."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.server.transaction_manager import (
+    IN_FLIGHT,
     NUMBERED,
     NUMBERS,
+    BatchesInFlight,
     CallStep,
     ClosedProducer,
     CloseStep,
@@ -18,6 +20,7 @@ from kwalk.model.kafka.server.transaction_manager import (
     SenderWait,
     SentPhase,
     SentTransaction,
+    ThrottledSender,
 )
 from kwalk.model.kafka.server.versions import CALLS_KEEP_THEIR_RESULTS
 from kwalk.model.language import always, premise, reachable, step
@@ -279,6 +282,58 @@ def queued_request_waits(before: SenderTurns, after: SenderTurns) -> bool:
 def request_is_queued_amid_another(turns: SenderTurns) -> bool:
     """A request waits for another one that is answered."""
     return turns.is_queued and turns.is_answered and not turns.is_stuck
+
+
+@always(
+    symptom="a transactional producer that exceeds a quota hangs: commitTransaction does not return",
+    log="none: the producer: Attempt to send a request to node … which is not ready",
+)
+def request_outlives_a_throttle(sender: ThrottledSender) -> bool:
+    """A request that waits for the end of a throttle is sent then."""
+    return not sender.is_lost
+
+
+@step(symptom="a request is sent by itself", log="none")
+def request_is_sent_in_turn(before: ThrottledSender, after: ThrottledSender) -> bool:
+    """A request is queued, waits for the coordinator, and goes when nothing is throttled."""
+    premise(before.is_queued != after.is_queued or before.has_begun != after.has_begun)
+    if after.has_begun:
+        return before.is_queued and after.is_queued and after.began_throttled == after.is_throttled
+    if before.has_begun:
+        return not after.is_queued and not before.is_throttled
+    return after.is_queued and not before.is_queued
+
+
+@reachable()
+def request_waits_for_a_throttle(sender: ThrottledSender) -> bool:
+    """A request may be sent that could not when its wait began."""
+    return sender.has_begun and sender.began_throttled and not sender.is_throttled
+
+
+@always(
+    symptom="records of an idempotent producer are in another order than they were sent, after its records were "
+    "deleted from a log",
+    log="none: the producer: Resetting sequence number of batch with current sequence … for partition … to …",
+)
+def batches_keep_their_order(batches: BatchesInFlight) -> bool:
+    """Batches are appended in the order in which they were sent."""
+    return not batches.is_out_of_order
+
+
+@step(symptom="a batch is appended out of turn", log="none")
+def batch_is_appended_by_its_number(before: BatchesInFlight, after: BatchesInFlight) -> bool:
+    """Batches are numbered once, each apart, before one is appended after the other."""
+    premise(before.appended != after.appended or before.is_renumbered != after.is_renumbered)
+    if before.is_renumbered != after.is_renumbered:
+        are_apart = all(after.numbers[b] != after.numbers[c] for b in IN_FLIGHT for c in IN_FLIGHT if b < c)
+        return are_apart and after.numbers[0] == 0 and before.appended == after.appended == 0
+    return after.appended == before.appended + 1 and before.is_renumbered
+
+
+@reachable()
+def all_batches_are_appended(batches: BatchesInFlight) -> bool:
+    """The log has all of them."""
+    return batches.appended == 3
 
 
 @always(

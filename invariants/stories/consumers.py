@@ -112,6 +112,29 @@ TWO_THREADS = Scenario(
     variants={r: versions.VARIANTS[r] for r in ("2.8.2", "1.0", "2.3", "2.4.1", "3.9.0")},
     source="AbstractCoordinator.HeartbeatThread; KAFKA-8104",
 )
+SEEKING_CONSUMER = Scenario(
+    name="consumer-that-seeks-its-coordinator",
+    story="A consumer asks for its coordinator, and connections end.",
+    state=heartbeat_thread.SoughtCoordinator,
+    actions=(
+        heartbeat_thread.begin_lookup,
+        heartbeat_thread.fail_early,
+        heartbeat_thread.note_lookup,
+        heartbeat_thread.end_lookup,
+        heartbeat_thread.wait_for_a_lookup,
+        heartbeat_thread.lose_coordinator,
+    ),
+    properties=(
+        threads.failed_lookup_is_repeated,
+        threads.coordinator_is_found_by_a_lookup,
+        threads.lookup_is_noted_as_it_is,
+        threads.early_failure_is_of_a_request,
+        threads.lookup_fails_early,
+        threads.coordinator_is_known,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.4.1", "2.7.0", "3.9.0")},
+    source="AbstractCoordinator.lookupCoordinator; KAFKA-10793",
+)
 WAITING_CONSUMER = Scenario(
     name="consumer-that-waits",
     story="The application of a consumer waits for an answer of a slow broker.",
@@ -219,6 +242,7 @@ SCENARIOS = (
     TWO_RELEASES,
     REVOKING_CONSUMER,
     TWO_THREADS,
+    SEEKING_CONSUMER,
     WAITING_CONSUMER,
     DELETED_TOPIC,
     TWO_TOPICS,

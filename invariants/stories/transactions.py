@@ -282,6 +282,39 @@ NUMBERED_PARTITIONS = Scenario(
     variants={r: VARIANTS[r] for r in ("2.8.2", "2.0", "2.3.1", "2.5", "2.7", "3.7.0", "3.9.0")},
     source="TransactionManager.bumpIdempotentProducerEpoch (KIP-360); KAFKA-12152",
 )
+THROTTLED_PRODUCER = Scenario(
+    name="throttled-producer",
+    story="A transactional producer is throttled by a quota.",
+    state=manager.ThrottledSender,
+    actions=(
+        manager.change_throttle,
+        manager.queue_for_the_coordinator,
+        manager.begin_to_send,
+        manager.send_after_a_wait,
+    ),
+    properties=(
+        managers.request_outlives_a_throttle,
+        managers.request_is_sent_in_turn,
+        managers.request_waits_for_a_throttle,
+    ),
+    variants=VARIANTS,
+    source="Sender.maybeSendTransactionalRequest; KAFKA-8248",
+)
+RENUMBERED_BATCHES = Scenario(
+    name="batches-that-are-renumbered",
+    story="A log has forgotten an idempotent producer, which has three batches in flight.",
+    state=manager.BatchesInFlight,
+    actions=(manager.renumber_batches, manager.append_in_sequence),
+    initial=manager.sent_in_turn,
+    properties=(
+        managers.batches_keep_their_order,
+        managers.batch_is_appended_by_its_number,
+        managers.all_batches_are_appended,
+    ),
+    bounds={"batches_in_flight": 3},
+    variants={r: VARIANTS[r] for r in ("2.8.2", "1.0", "2.0", "2.3.1", "3.7.0", "3.9.0")},
+    source="TransactionManager.startSequencesAtBeginning; KAFKA-8483",
+)
 
 SCENARIOS = (
     TRANSACTIONAL_ID,
@@ -297,4 +330,6 @@ SCENARIOS = (
     OFFSETS_AMID_A_LOAD,
     ONE_REQUEST,
     NUMBERED_PARTITIONS,
+    THROTTLED_PRODUCER,
+    RENUMBERED_BATCHES,
 )

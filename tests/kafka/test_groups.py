@@ -33,6 +33,15 @@ MISSED = """
     """
 ALL_JOIN = "begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_join(1) complete_join(1)"
 BROKEN = (
+    (
+        Broken(
+            "failed_lookup_is_repeated()",
+            "consumer-that-seeks-its-coordinator",
+            "2.4.1",
+            "begin_lookup() fail_early() note_lookup() wait_for_a_lookup()",
+        ),
+        "2.8.2",
+    ),
     (Broken("assignment_is_accepted()", "consumer-group-of-two-releases", "2.8.1", ALL_JOIN), "3.6.2"),
     (
         Broken(

@@ -102,6 +102,24 @@ BROKEN = (
     ),
     (
         Broken(
+            "request_outlives_a_throttle()",
+            "throttled-producer",
+            "2.0",
+            "change_throttle() queue_for_the_coordinator() begin_to_send() change_throttle() send_after_a_wait()",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
+            "batches_keep_their_order()",
+            "batches-that-are-renumbered",
+            "2.0",
+            "renumber_batches(1) append_in_sequence(0) append_in_sequence(2)",
+        ),
+        "2.3.1",
+    ),
+    (
+        Broken(
             "producer_outlives_its_numbers()",
             "partitions-of-an-idempotent-producer",
             "2.0",

@@ -13,6 +13,7 @@ from enum import Enum
 
 from kwalk.model.kafka.groups.versions import (
     CONNECTIONS_ARE_SHARED_IN_TURN,
+    FAILED_LOOKUPS_ARE_CLEARED,
     JOINS_LOOK_AT_GENERATIONS,
     POLLS_END_FOR_HEARTBEATS,
 )
@@ -171,3 +172,84 @@ def pass_second(consumer: WaitingConsumer) -> None:
     consumer.silent += 1
     consumer.poll_left -= 1 if consumer.poll_left > 0 else 0
     consumer.is_removed = consumer.silent >= SESSION_SECONDS
+
+
+class LookupIs(Enum):
+    """The request for the coordinator (Kafka: findCoordinatorFuture)."""
+
+    NONE = "none"
+    SENT = "on its way"
+    FAILED = "one that has failed"
+
+
+@state
+class SoughtCoordinator:
+    """A consumer that does not know its coordinator.
+
+    Attributes:
+        lookup: the request that both threads wait for.
+        is_sending: whether the heartbeat thread has sent a request, and not noted it yet.
+        has_failed_early: whether that has failed already.
+        is_known: whether the coordinator is known.
+        is_stuck: whether a thread waits for a request that has failed.
+    """
+
+    lookup: LookupIs = choice(LookupIs)
+    is_sending: bool = flag()
+    has_failed_early: bool = flag()
+    is_known: bool = flag()
+    is_stuck: bool = flag()
+
+
+@action(by=HEARTBEATS, description="asks for the coordinator", source="AbstractCoordinator.lookupCoordinator")
+def begin_lookup(consumer: SoughtCoordinator) -> None:
+    """It has the coordinator's lock, which a thread that polls for records has not."""
+    require(not consumer.is_known and consumer.lookup is LookupIs.NONE and not consumer.is_sending)
+    consumer.is_sending = True
+
+
+@action(
+    by=JOINER,
+    description="polls, and fails the request of a connection that has ended",
+    source="ConsumerNetworkClient.firePendingCompletedRequests",
+)
+def fail_early(consumer: SoughtCoordinator) -> None:
+    """Before the heartbeat thread has noted it."""
+    require(consumer.is_sending and not consumer.has_failed_early)
+    consumer.has_failed_early = True
+
+
+@action(by=HEARTBEATS, description="notes its request", source="AbstractCoordinator.lookupCoordinator")
+def note_lookup(consumer: SoughtCoordinator) -> None:
+    """The handler of one that has failed is called before that."""
+    require(consumer.is_sending)
+    consumer.lookup = LookupIs.FAILED if consumer.has_failed_early else LookupIs.SENT
+    consumer.is_sending = consumer.has_failed_early = False
+
+
+@action(
+    by=GROUP_COORDINATOR,
+    description="is named in the answer, or the connection ends: {fails}",
+    source="FindCoordinatorResponseHandler",
+)
+def end_lookup(consumer: SoughtCoordinator, fails: bool) -> None:
+    """The request is forgotten."""
+    require(consumer.lookup is LookupIs.SENT)
+    consumer.lookup, consumer.is_known = LookupIs.NONE, not fails
+
+
+@action(by=JOINER, description="waits for the request", source="AbstractCoordinator.ensureCoordinatorReady")
+def wait_for_a_lookup(consumer: SoughtCoordinator) -> None:
+    """One that has failed is forgotten since KAFKA-10793."""
+    require(consumer.lookup is LookupIs.FAILED)
+    if FAILED_LOOKUPS_ARE_CLEARED:
+        consumer.lookup = LookupIs.NONE
+    else:
+        consumer.is_stuck = True
+
+
+@action(by=GROUP_COORDINATOR, description="moves", source="AbstractCoordinator.markCoordinatorUnknown")
+def lose_coordinator(consumer: SoughtCoordinator) -> None:
+    """The consumer asks again."""
+    require(consumer.is_known)
+    consumer.is_known = False

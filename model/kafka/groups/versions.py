@@ -774,6 +774,15 @@ JOINS_END_TIMERS = version_flag(
     source="KAFKA-9232 (2.4.1): MemberMetadata.shouldKeepAlive",
     trials=(Trial("consumer-group-leftover-timers", ("heartbeat_is_answered",), variant="2.3"),),
 )
+FAILED_LOOKUPS_ARE_CLEARED = version_flag(
+    "failed_lookups_are_cleared",
+    "KAFKA-10793 (2.6.2, 2.7.1, 2.8.0): a consumer forgets a request for its coordinator that has failed; before, not "
+    "one that had failed as the heartbeat thread sent it, for which both threads then waited for good",
+    {"2.6.2": True, "2.7.0": False, "2.7.1": True},
+    closes="a consumer finds its coordinator again",
+    source="KAFKA-10793 (2.6.2, 2.7.1, 2.8.0): AbstractCoordinator.ensureCoordinatorReady",
+    trials=(Trial("consumer-that-seeks-its-coordinator", ("failed_lookup_is_repeated",), variant="2.4.1"),),
+)
 JOINS_FOLLOW_A_COMMIT = version_flag(
     "joins_follow_a_commit",
     "KAFKA-14024 (3.2.1): a consumer with enable.auto.commit and a cooperative assignor joins again when the commit "

@@ -25,6 +25,8 @@ from kwalk.model.kafka.server.versions import (
     NUMBERS_WRAP,
     OFFSETS_WAIT_FOR_A_LOAD,
     REFUSED_RECORDS_FAIL_TRANSACTIONS,
+    RENUMBERED_BATCHES_ARE_SORTED,
+    REQUESTS_HAVE_THE_PRESENT_TIME,
     SEARCHES_FOR_COORDINATORS_END,
     SENDERS_POLL_WITHOUT_A_NODE,
     WAITS_FOR_IDS_END,
@@ -443,6 +445,101 @@ def look_for_a_node(turns: SenderTurns) -> None:
         turns.is_in_flight = turns.is_answered = False
     else:
         turns.is_stuck = True
+
+
+@state
+class ThrottledSender:
+    """A transactional producer whose connection to its coordinator is throttled by a quota (KIP-219).
+
+    Attributes:
+        is_throttled: whether nothing may be sent.
+        is_queued: whether a transactional request is to be sent.
+        has_begun: whether the sender's thread waits with it for the coordinator.
+        began_throttled: whether nothing could be sent when that began.
+        is_lost: whether the request was lost.
+    """
+
+    is_throttled: bool = flag()
+    is_queued: bool = flag()
+    has_begun: bool = flag()
+    began_throttled: bool = flag()
+    is_lost: bool = flag()
+
+
+@action(by=BROKER, description="begins, or ends, to throttle the producer", source="ClientQuotaManager; KIP-219")
+def change_throttle(sender: ThrottledSender) -> None:
+    """For the time that it names in an answer."""
+    sender.is_throttled = not sender.is_throttled
+
+
+@action(by=APPLICATION, description="sends, or commits", source="TransactionManager.enqueueRequest")
+def queue_for_the_coordinator(sender: ThrottledSender) -> None:
+    """A request goes to the transaction coordinator."""
+    require(not sender.is_queued)
+    sender.is_queued = True
+
+
+@action(by=SENDER, description="waits for its coordinator", source="Sender.maybeSendTransactionalRequest: awaitReady")
+def begin_to_send(sender: ThrottledSender) -> None:
+    """It notes the time."""
+    require(sender.is_queued and not sender.has_begun and not sender.is_lost)
+    sender.has_begun, sender.began_throttled = True, sender.is_throttled
+
+
+@action(by=SENDER, description="sends its request", source="NetworkClient.doSend: canSendRequest")
+def send_after_a_wait(sender: ThrottledSender) -> None:
+    """From 2.0.0 to KAFKA-8248 with the time of before: IllegalStateException, and it waits for an answer."""
+    require(sender.has_begun and not sender.is_throttled)
+    sender.is_lost = sender.began_throttled and not REQUESTS_HAVE_THE_PRESENT_TIME
+    sender.has_begun = sender.is_queued = False
+
+
+IN_FLIGHT = Domain("batches_in_flight", "batches that a producer has sent, and has no answers to", default=3)
+InFlight = Annotated[int, IN_FLIGHT]
+
+
+@state
+class BatchesInFlight:
+    """Three batches of an idempotent producer to a partition whose log has forgotten it, as its records were deleted.
+
+    Attributes:
+        numbers: the place of each batch by its sequence number.
+        is_renumbered: whether they begin with sequence number 0 again.
+        appended: how many are in the log.
+        is_out_of_order: whether one is before a batch that was sent earlier.
+    """
+
+    numbers: Array[int] = array(IN_FLIGHT, number(0, 2))
+    is_renumbered: bool = flag()
+    appended: int = number(0, 3)
+    is_out_of_order: bool = flag()
+
+
+def sent_in_turn(batches: BatchesInFlight) -> None:
+    """Each has the number that follows that of the one before."""
+    for b in IN_FLIGHT:
+        batches.numbers[b] = b
+
+
+@action(
+    by=PRODUCER,
+    description="learns UNKNOWN_PRODUCER_ID, and renumbers its batches; the last one before the second: {swaps}",
+    source="TransactionManager.startSequencesAtBeginning",
+)
+def renumber_batches(batches: BatchesInFlight, swaps: bool) -> None:
+    """Until KAFKA-8483 in the order of a PriorityQueue's array, of which only the first one is sure."""
+    require(not batches.is_renumbered and (not swaps or not RENUMBERED_BATCHES_ARE_SORTED))
+    batches.is_renumbered = True
+    if swaps:
+        batches.numbers[1], batches.numbers[2] = 2, 1
+
+
+@action(by=BROKER, description="appends batch {batch}", source="ProducerAppendInfo.checkSequence")
+def append_in_sequence(batches: BatchesInFlight, batch: InFlight) -> None:
+    """The one whose number is next."""
+    require(batches.is_renumbered and batches.numbers[batch] == batches.appended)
+    batches.is_out_of_order = batches.is_out_of_order or batch != batches.appended
+    batches.appended += 1
 
 
 @state

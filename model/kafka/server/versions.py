@@ -1174,6 +1174,26 @@ SENDERS_POLL_WITHOUT_A_NODE = version_flag(
     source="KAFKA-10520 (2.7.0): Sender.maybeSendAndPollTransactionalRequest",
     trials=(Trial("sender-with-one-request", ("sender_reads_answers",), variant="2.5"),),
 )
+REQUESTS_HAVE_THE_PRESENT_TIME = version_flag(
+    "requests_have_the_present_time",
+    "KAFKA-8248 (2.2.1, 2.3.0): a transactional request that has waited for the end of a throttle is sent; since 2.0.0 "
+    "(KIP-219), and until then, it failed, and the producer waited for its answer",
+    {"2.0.0": False, "2.2.1": True},
+    before=True,
+    closes="a transactional producer outlives a throttle",
+    source="KAFKA-8248 (2.2.1, 2.3.0): Sender.maybeSendTransactionalRequest",
+    trials=(Trial("throttled-producer", ("request_outlives_a_throttle",), variant="2.0"),),
+)
+RENUMBERED_BATCHES_ARE_SORTED = version_flag(
+    "renumbered_batches_are_sorted",
+    "KAFKA-8483 (2.3.0): batches in flight of a producer that a log has forgotten get new sequence numbers in their "
+    "order; since 0.11.0.2, which has several in flight, and until then, in any but for the first of three or more",
+    {"0.11.0.2": False, "2.3.0": True},
+    before=True,
+    closes="records are appended in the order in which they were sent",
+    source="KAFKA-8483 (2.3.0): TransactionManager.inflightBatchesBySequence",
+    trials=(Trial("batches-that-are-renumbered", ("batches_keep_their_order",), variant="2.0"),),
+)
 NUMBERS_WRAP = version_flag(
     "numbers_wrap",
     "KAFKA-7693 (2.1.1, 2.2.0): a producer numbers the record after 2,147,483,647 with 0; before, with a negative "
