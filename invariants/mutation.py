@@ -1252,6 +1252,7 @@ CONSUMER_TRIALS = (
     Trial("sticky-assignor-and-racks", variant=LATEST, about="Partitions go to consumers in their rack."),
     Trial("consumer-that-seeks-its-coordinator", variant=LATEST, about="A consumer asks for its coordinator."),
     Trial("consumer-that-joins-again", variant=LATEST, about="A consumer joins again after a connection has ended."),
+    Trial("consumer-that-commits-by-itself", variant=LATEST, about="A consumer without a group's members commits."),
     Trial("consumer-that-assigns-itself", variant=LATEST, about="A consumer assigns itself partitions."),
 )
 """The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""

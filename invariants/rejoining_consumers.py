@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.groups.abstract_coordinator import AssignedByHand, PositionIs, RejoiningConsumer, RejoinStep
+from kwalk.model.kafka.groups.abstract_coordinator import (
+    AssignedByHand,
+    CommitsByHand,
+    PositionIs,
+    RejoiningConsumer,
+    RejoinStep,
+)
 from kwalk.model.language import always, premise, reachable, step
 
 
@@ -42,6 +48,46 @@ def commit_is_followed_by_the_join(consumer: RejoiningConsumer) -> bool:
     return not consumer.commits_again
 
 
+@always(
+    symptom="a poll ends with an error: IllegalArgumentException (a partition of a topic that is not subscribed to), "
+    "or SchemaException (BufferUnderflowException)",
+    log="none",
+)
+def poll_outlives_its_join(consumer: RejoiningConsumer) -> bool:
+    """A poll that completes a join ends well."""
+    return not consumer.has_ended
+
+
+@step(symptom="a callback is woken by itself", log="none")
+def woken_callback_waits(before: RejoiningConsumer, after: RejoiningConsumer) -> bool:
+    """A callback is woken as it is called, and a subscription changes as its join is answered; both end with it."""
+    premise(before.was_woken != after.was_woken or before.has_changed != after.has_changed)
+    if after.has_changed and not before.has_changed:
+        return before.step is after.step is RejoinStep.JOINING
+    if after.was_woken and not before.was_woken:
+        return before.step is after.step is RejoinStep.ANSWERED
+    joins = after.step is RejoinStep.JOINING
+    return (
+        before.step is RejoinStep.ANSWERED
+        and (joins or after.step is RejoinStep.STABLE)
+        and joins == before.has_changed
+    )
+
+
+@always(symptom="a join has what was of the one before", log="none")
+def marks_are_of_the_join(consumer: RejoiningConsumer) -> bool:
+    """A callback is woken while it is called, and a subscription has changed since the join was sent; not both."""
+    joins = consumer.step not in (RejoinStep.STABLE, RejoinStep.COMMITTING)
+    is_called = consumer.step is RejoinStep.ANSWERED and not consumer.has_changed
+    return (joins or not consumer.has_changed) and (is_called or not consumer.was_woken)
+
+
+@reachable()
+def subscription_changes_amid_a_join(consumer: RejoiningConsumer) -> bool:
+    """A join is answered, and the subscription is another one."""
+    return consumer.step is RejoinStep.ANSWERED and consumer.has_changed
+
+
 @step(symptom="a consumer joins out of turn", log="none")
 def rejoin_goes_in_turn(before: RejoiningConsumer, after: RejoiningConsumer) -> bool:
     """A join is sent, answered or sent again, and ends with its callback."""
@@ -49,7 +95,7 @@ def rejoin_goes_in_turn(before: RejoiningConsumer, after: RejoiningConsumer) -> 
     if after.step is RejoinStep.COMMITTING:
         return before.step is RejoinStep.STABLE
     if after.step is RejoinStep.JOINING:
-        return before.step is not RejoinStep.ANSWERED
+        return before.step is not RejoinStep.ANSWERED or (before.has_changed and not after.has_changed)
     if after.step is RejoinStep.STABLE:
         return before.step is RejoinStep.ANSWERED
     is_answered = after.step is RejoinStep.ANSWERED and after.has_id and not after.is_taken_for_another
@@ -92,3 +138,31 @@ def position_follows_an_assignment(before: AssignedByHand, after: AssignedByHand
 def partition_has_a_position(consumer: AssignedByHand) -> bool:
     """A consumer reads from a committed offset."""
     return consumer.position is PositionIs.COMMITTED
+
+
+@always(
+    symptom="a consumer that assigns partitions to itself commits no more after its coordinator has moved, until it is "
+    "restarted; it processes records again then",
+    log="none",
+)
+def commit_finds_its_coordinator(consumer: CommitsByHand) -> bool:
+    """A consumer that is to commit looks for its coordinator if it does not know it."""
+    return not consumer.is_stuck
+
+
+@step(symptom="a consumer knows a coordinator by itself", log="none")
+def coordinator_is_named(before: CommitsByHand, after: CommitsByHand) -> bool:
+    """A coordinator is known by an answer, or as the committed offset is fetched; it is asked for when it is not."""
+    is_fetched = after.has_position and not before.has_position
+    premise(before.is_known != after.is_known or before.is_sent != after.is_sent or is_fetched)
+    if before.is_known and is_fetched:
+        return after.is_known
+    if after.is_known:
+        return before.is_sent != is_fetched and not after.is_sent
+    return before.is_known != after.is_sent
+
+
+@reachable()
+def coordinator_is_sought(consumer: CommitsByHand) -> bool:
+    """A consumer that is to commit has asked for its coordinator, or cannot."""
+    return consumer.is_sent or consumer.is_stuck

@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -20,6 +21,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *
  *   new NAME SETTING=VALUE …           makes a consumer, with a thread of its own
  *   subscribe NAME TOPIC,… MILLISECONDS  subscribes; a revocation takes so long
+ *   assign NAME TOPIC                  assigns partition 0 of a topic to itself
+ *   committed NAME TOPIC               answers with the committed offset of partition 0 of a topic
  *   poll NAME MILLISECONDS             polls once, and waits for it
  *   start NAME, pause NAME             polls again and again, until it is told to pause
  *   wakeup NAME                        ends the poll that is under way
@@ -144,6 +147,14 @@ public class Consumers {
                 TopicPartition partition = new TopicPartition(words[2], 0);
                 one.thread.submit(() -> one.consumer.endOffsets(Arrays.asList(partition)));
                 return "ok";
+            case "assign":
+                one.thread.submit(() -> one.consumer.assign(Arrays.asList(new TopicPartition(words[2], 0)))).get();
+                return "ok";
+            case "committed":
+                return "committed " + one.thread.submit(() -> {
+                    OffsetAndMetadata offset = one.consumer.committed(new TopicPartition(words[2], 0));
+                    return offset == null ? -1 : offset.offset();
+                }).get();
             case "count":
                 return "count " + one.count;
             case "owned":

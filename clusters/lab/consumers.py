@@ -29,10 +29,14 @@ class RealConsumers(JavaHelper):
 
     def add(self, name: str, topics: str, *, delay_ms: int = 0, **settings: object) -> None:
         """Make a consumer that subscribes to topics; its callback for a revocation takes so long."""
+        self.make(name, **settings)
+        self.tell("subscribe", name, topics, delay_ms)
+
+    def make(self, name: str, **settings: object) -> None:
+        """Make a consumer."""
         own = {key.replace("_", "."): value for key, value in settings.items()}
         words = [f"{key}={value}" for key, value in {**self._settings, "client.id": name, **own}.items()]
         self.tell("new", name, *words)
-        self.tell("subscribe", name, topics, delay_ms)
 
     def tell(self, *words: object) -> list[str]:
         """Have a consumer do something; return the words of the answer.

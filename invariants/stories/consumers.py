@@ -204,6 +204,7 @@ REJOINING_CONSUMER = Scenario(
         abstract_coordinator.fail_join_for_now,
         abstract_coordinator.send_join_again,
         abstract_coordinator.answer_rejoin,
+        abstract_coordinator.change_subscription,
         abstract_coordinator.finish_callback,
         abstract_coordinator.wake_callback,
         abstract_coordinator.remove_leftover,
@@ -213,12 +214,17 @@ REJOINING_CONSUMER = Scenario(
         rejoining.same_subscription_is_known,
         rejoining.callback_is_called_to_its_end,
         rejoining.commit_is_followed_by_the_join,
+        rejoining.poll_outlives_its_join,
+        rejoining.woken_callback_waits,
+        rejoining.marks_are_of_the_join,
         rejoining.rejoin_goes_in_turn,
+        rejoining.subscription_changes_amid_a_join,
         rejoining.join_waits_for_a_commit,
         rejoining.join_is_sent_again,
     ),
     variants={
-        r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.11.0.0", "2.3", "2.4.1", "2.8.0", "3.2.0", "3.9.0")
+        r: versions.FLAGS.variant_of(r)
+        for r in ("2.8.2", "0.11.0.0", "1.0", "2.2", "2.3", "2.4.1", "2.8.0", "3.2.0", "3.9.0")
     },
     source="AbstractCoordinator.joinGroupIfNeeded; KAFKA-5611, KAFKA-12898, KAFKA-13214, KAFKA-14024",
 )
@@ -235,6 +241,24 @@ CONSUMER_BY_HAND = Scenario(
     variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.0", "0.10.1", "3.9.0")},
     source="SubscriptionState.assignFromUser; KAFKA-3960",
 )
+COMMITS_BY_HAND = Scenario(
+    name="consumer-that-commits-by-itself",
+    story="A consumer that assigns partitions to itself commits, and its coordinator moves.",
+    state=abstract_coordinator.CommitsByHand,
+    actions=(
+        abstract_coordinator.fetch_committed_offset,
+        abstract_coordinator.leave_coordinator,
+        abstract_coordinator.commit_without_a_coordinator,
+        abstract_coordinator.answer_lookup,
+    ),
+    properties=(
+        rejoining.commit_finds_its_coordinator,
+        rejoining.coordinator_is_named,
+        rejoining.coordinator_is_sought,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.4.1", "3.0.2", "3.4.0", "3.9.0")},
+    source="ConsumerCoordinator.commitOffsetsAsync; KAFKA-6362, KAFKA-13563",
+)
 
 SCENARIOS = (
     COOPERATIVE,
@@ -249,4 +273,5 @@ SCENARIOS = (
     RACKS,
     REJOINING_CONSUMER,
     CONSUMER_BY_HAND,
+    COMMITS_BY_HAND,
 )

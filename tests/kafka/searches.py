@@ -366,6 +366,7 @@ SEARCHES = (
     "sticky-assignor-and-racks --variant 3.9.0 --keep-going",
     "consumer-that-joins-again --variant 3.9.0 --keep-going",
     "consumer-that-seeks-its-coordinator --variant 3.9.0 --keep-going",
+    "consumer-that-commits-by-itself --variant 3.9.0 --keep-going",
     "consumer-that-assigns-itself --variant 3.9.0 --keep-going",
     "transaction-with-a-refused-record --variant 3.9.0 --keep-going",
     "call-that-is-repeated --variant 3.9.0 --keep-going",

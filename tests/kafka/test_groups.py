@@ -35,6 +35,46 @@ ALL_JOIN = "begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_
 BROKEN = (
     (
         Broken(
+            "commit_finds_its_coordinator()",
+            "consumer-that-commits-by-itself",
+            "2.8.2",
+            """
+            commit_without_a_coordinator() answer_lookup() fetch_committed_offset() leave_coordinator()
+            commit_without_a_coordinator()
+            """,
+        ),
+        "3.4.0",
+    ),
+    (
+        Broken(
+            "commit_finds_its_coordinator()",
+            "consumer-that-commits-by-itself",
+            "1.0",
+            "fetch_committed_offset() leave_coordinator() commit_without_a_coordinator()",
+        ),
+        "2.4.1",
+    ),
+    (
+        Broken(
+            "poll_outlives_its_join()",
+            "consumer-that-joins-again",
+            "2.2",
+            "begin_to_rejoin(0) change_subscription() answer_rejoin() finish_callback()",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "poll_outlives_its_join()",
+            "consumer-that-joins-again",
+            "1.0",
+            "begin_to_rejoin(0) answer_rejoin() wake_callback() finish_callback()",
+            flags={"changed_subscriptions_join_again": True},
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
             "failed_lookup_is_repeated()",
             "consumer-that-seeks-its-coordinator",
             "2.4.1",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import evolve
 
+from kwalk.clusters.lab.brokers import produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.consumers import RealConsumers
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
@@ -306,6 +307,33 @@ def _two_releases(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(text, failed or early, {"history": history})
 
 
+def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Restart the only broker twice under a consumer that assigns a partition to itself, and commits."""
+    create_topics(lab, {"t": [1]})
+    committed: list[int] = []
+    settings = {"group.id": "g", "enable.auto.commit": "true", "auto.commit.interval.ms": 500}
+    with RealConsumers(lab, settings) as group:
+        for name in ("c", "reader"):
+            group.make(name)
+        group.tell("assign", "c", "t")
+        group.tell("start", "c")
+
+        def offset() -> int:
+            return int(group.tell("committed", "reader", "t")[1])
+
+        for end in (5, 10, 15):
+            if committed:
+                lab.restart(1)
+                time.sleep(5)
+            for number in range(end - 5, end):
+                produce(lab.brokers[1].port, "t", 0, f"v{number}")
+            wait_until(lambda e=end: offset() == e, 30, every=1)  # type: ignore[misc]
+            committed.append(offset())
+        history = group.history()
+    lab.note(f"after 5, 10 and 15 records {committed} are committed")
+    return RoundOutcome(f"committed: {committed}", committed[-1] < 15, {"committed": committed, "history": history})
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -357,6 +385,16 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.8.2", "3.0.0", "3.3.2", "3.4.1", "3.9.0"),
         predicted=_is("2.8.2", "3.0.0", "3.3.2"),
+    ),
+    Experiment(
+        name="consumer-that-commits-by-itself",
+        about="The coordinator of a consumer that assigns a partition to itself is restarted twice.",
+        expected="In 2.8.x to 3.1.0 it commits no more; in others it does.",
+        story=PAGE,
+        run=_commits_by_itself,
+        options=ONE,
+        releases=("2.8.2", "3.0.2", "3.3.2"),
+        predicted=_is("2.8.2", "3.0.2"),
     ),
     Experiment(
         name="refused-assignment",

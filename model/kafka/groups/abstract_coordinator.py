@@ -9,11 +9,15 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.groups.versions import (
+    ANSWERED_LOOKUPS_ARE_CLEARED,
     ASSIGNMENTS_ASK_FOR_OFFSETS,
+    CHANGED_SUBSCRIPTIONS_JOIN_AGAIN,
+    COMMITS_SEEK_THEIR_COORDINATOR,
     JOINS_FOLLOW_A_COMMIT,
     RETRIABLE_ERRORS_KEEP_IDS,
     SUBSCRIPTIONS_ARE_SORTED,
     WOKEN_CALLBACKS_ARE_REPEATED,
+    WOKEN_CALLBACKS_HAVE_THEIR_ASSIGNMENT,
 )
 from kwalk.model.language import Actor, action, choice, flag, require, state
 
@@ -42,6 +46,9 @@ class RejoiningConsumer:
         is_taken_for_another: whether the coordinator began a rebalance, as it took the same subscription for another.
         misses_callback: whether its callback has ended early, and is not called again.
         commits_again: whether it has sent another commit as the last one was answered.
+        was_woken: whether its callback has ended early, and is to be called again.
+        has_changed: whether its application subscribes to other topics than those of its JoinGroup.
+        has_ended: whether a poll has ended with an error.
     """
 
     step: RejoinStep = choice(RejoinStep)
@@ -50,6 +57,9 @@ class RejoiningConsumer:
     is_taken_for_another: bool = flag()
     misses_callback: bool = flag()
     commits_again: bool = flag()
+    was_woken: bool = flag()
+    has_changed: bool = flag()
+    has_ended: bool = flag()
 
 
 @action(
@@ -108,11 +118,26 @@ def answer_rejoin(consumer: RejoiningConsumer) -> None:
     consumer.step, consumer.has_id, consumer.is_taken_for_another = RejoinStep.ANSWERED, True, False
 
 
+@action(by=JOINER, description="subscribes to other topics", source="KafkaConsumer.subscribe")
+def change_subscription(consumer: RejoiningConsumer) -> None:
+    """A poll has returned before the join is answered."""
+    require(consumer.step is RejoinStep.JOINING and not consumer.has_changed)
+    consumer.has_changed = True
+
+
 @action(by=JOINER, description="has called onPartitionsAssigned", source="ConsumerCoordinator.onJoinComplete")
 def finish_callback(consumer: RejoiningConsumer) -> None:
-    """It has its positions from there."""
-    require(consumer.step is RejoinStep.ANSWERED)
-    consumer.step, consumer.misses_callback = RejoinStep.STABLE, False
+    """It has its positions from there. It joins again if its subscription has changed, since KAFKA-7961.
+
+    From 0.11.0.1 to KAFKA-7194 the assignment of a callback that was woken could not be read a second time.
+    """
+    require(consumer.step is RejoinStep.ANSWERED and not consumer.has_ended)
+    is_unreadable = consumer.was_woken and not WOKEN_CALLBACKS_HAVE_THEIR_ASSIGNMENT
+    if is_unreadable or (consumer.has_changed and not CHANGED_SUBSCRIPTIONS_JOIN_AGAIN):
+        consumer.has_ended = True
+    else:
+        consumer.step = RejoinStep.JOINING if consumer.has_changed else RejoinStep.STABLE
+        consumer.has_changed = consumer.was_woken = consumer.misses_callback = False
 
 
 @action(
@@ -122,8 +147,11 @@ def finish_callback(consumer: RejoiningConsumer) -> None:
 )
 def wake_callback(consumer: RejoiningConsumer) -> None:
     """The next poll calls it again; it did not until KAFKA-5611."""
-    require(consumer.step is RejoinStep.ANSWERED and not WOKEN_CALLBACKS_ARE_REPEATED)
-    consumer.step, consumer.misses_callback = RejoinStep.STABLE, True
+    require(consumer.step is RejoinStep.ANSWERED and not consumer.was_woken and not consumer.has_changed)
+    if WOKEN_CALLBACKS_ARE_REPEATED:
+        consumer.was_woken = True
+    else:
+        consumer.step, consumer.misses_callback = RejoinStep.STABLE, True
 
 
 @action(
@@ -172,3 +200,61 @@ def begin_to_read(consumer: AssignedByHand) -> None:
     require(consumer.position is PositionIs.NONE)
     consumer.position = PositionIs.COMMITTED if consumer.needs_offsets else PositionIs.RESET
     consumer.needs_offsets = False
+
+
+@state
+class CommitsByHand:
+    """A consumer that assigns partitions to itself, and commits with enable.auto.commit, or commitAsync.
+
+    Attributes:
+        has_position: whether it has fetched the committed offset.
+        is_known: whether it knows its coordinator.
+        is_sent: whether it has asked for its coordinator.
+        is_kept: whether it waits for a request for the coordinator that was answered before.
+        is_stuck: whether a commit does not look for the coordinator.
+    """
+
+    has_position: bool = flag()
+    is_known: bool = flag()
+    is_sent: bool = flag()
+    is_kept: bool = flag()
+    is_stuck: bool = flag()
+
+
+@action(by=JOINER, description="fetches the committed offset", source="ConsumerCoordinator.fetchCommittedOffsets")
+def fetch_committed_offset(consumer: CommitsByHand) -> None:
+    """It finds the coordinator for that, if a commit has not before."""
+    require(not consumer.has_position and not consumer.is_sent)
+    consumer.is_kept = consumer.is_kept and consumer.is_known
+    consumer.has_position = consumer.is_known = True
+
+
+@action(by=FAULT, description="moves the coordinator, or ends the connection", source="markCoordinatorUnknown")
+def leave_coordinator(consumer: CommitsByHand) -> None:
+    """A consumer without a group's members has no heartbeat thread, which would look for another one."""
+    require(consumer.is_known)
+    consumer.is_known = False
+
+
+@action(
+    by=JOINER, description="is to commit", source="ConsumerCoordinator.commitOffsetsAsync, maybeAutoCommitOffsetsAsync"
+)
+def commit_without_a_coordinator(consumer: CommitsByHand) -> None:
+    """It asks for the coordinator; before KAFKA-6362 it did not, and before KAFKA-13563 it took an earlier answer.
+
+    It does so before it has any offset to commit, too (KAFKA-13717, 3.2.0).
+    """
+    require(not consumer.is_known and not consumer.is_sent and not consumer.is_stuck)
+    if COMMITS_SEEK_THEIR_COORDINATOR and not consumer.is_kept:
+        consumer.is_sent = True
+    else:
+        require(consumer.has_position)
+        consumer.is_stuck = True
+
+
+@action(by=GROUP_COORDINATOR, description="is named in the answer", source="FindCoordinatorResponseHandler")
+def answer_lookup(consumer: CommitsByHand) -> None:
+    """Commits go there."""
+    require(consumer.is_sent)
+    consumer.is_sent, consumer.is_known = False, True
+    consumer.is_kept = not ANSWERED_LOOKUPS_ARE_CLEARED

@@ -783,6 +783,51 @@ FAILED_LOOKUPS_ARE_CLEARED = version_flag(
     source="KAFKA-10793 (2.6.2, 2.7.1, 2.8.0): AbstractCoordinator.ensureCoordinatorReady",
     trials=(Trial("consumer-that-seeks-its-coordinator", ("failed_lookup_is_repeated",), variant="2.4.1"),),
 )
+COMMITS_SEEK_THEIR_COORDINATOR = version_flag(
+    "commits_seek_their_coordinator",
+    "KAFKA-6362 (1.1.0): a consumer that assigns partitions to itself, and commits with enable.auto.commit, looks for "
+    "its coordinator when it does not know it; before, it did not, and committed no more",
+    {"1.1.0": True},
+    closes="a consumer that assigns partitions to itself commits after its coordinator has moved",
+    source="KAFKA-6362 (1.1.0): ConsumerCoordinator.maybeAutoCommitOffsetsAsync",
+    trials=(Trial("consumer-that-commits-by-itself", ("commit_finds_its_coordinator",), variant="1.0"),),
+)
+ANSWERED_LOOKUPS_ARE_CLEARED = version_flag(
+    "answered_lookups_are_cleared",
+    "KAFKA-13563 (3.1.1, 3.2.0): such a consumer asks again for its coordinator after that has moved once more; since "
+    "KAFKA-10793 (2.6.2, 2.7.1, 2.8.0), and until then, it took the earlier answer, and committed no more",
+    {"2.6.2": False, "2.7.0": True, "2.7.1": False, "3.1.1": True},
+    before=True,
+    closes="a consumer that assigns partitions to itself commits after its coordinator has moved",
+    source="KAFKA-13563 (3.1.1, 3.2.0): ConsumerCoordinator.poll: coordinatorUnknownAndUnready",
+    trials=(Trial("consumer-that-commits-by-itself", ("commit_finds_its_coordinator",)),),
+)
+CHANGED_SUBSCRIPTIONS_JOIN_AGAIN = version_flag(
+    "changed_subscriptions_join_again",
+    "KAFKA-7961 (2.3.0): a consumer whose application has subscribed to other topics before its JoinGroup is answered "
+    "joins again; before, that poll ended with IllegalArgumentException",
+    {"2.3.0": True},
+    closes="a consumer outlives a change of its subscription",
+    source="KAFKA-7961 (2.3.0): SubscriptionState.assignFromSubscribed",
+    trials=(Trial("consumer-that-joins-again", ("poll_outlives_its_join",), variant="2.2"),),
+)
+WOKEN_CALLBACKS_HAVE_THEIR_ASSIGNMENT = version_flag(
+    "woken_callbacks_have_their_assignment",
+    "KAFKA-7194 (2.0.0): onPartitionsAssigned that was woken is called again with the assignment; since 0.11.0.1 "
+    "(KAFKA-5611), and until then, the poll ended with BufferUnderflowException",
+    {"0.11.0.1": False, "2.0.0": True},
+    before=True,
+    closes="a consumer outlives a callback that is woken",
+    source="KAFKA-7194 (2.0.0): AbstractCoordinator.joinGroupIfNeeded: duplicate",
+    trials=(
+        Trial(
+            "consumer-that-joins-again",
+            ("poll_outlives_its_join",),
+            variant="1.0",
+            flags={"changed_subscriptions_join_again": True},
+        ),
+    ),
+)
 JOINS_FOLLOW_A_COMMIT = version_flag(
     "joins_follow_a_commit",
     "KAFKA-14024 (3.2.1): a consumer with enable.auto.commit and a cooperative assignor joins again when the commit "
