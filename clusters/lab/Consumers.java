@@ -22,6 +22,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *   new NAME SETTING=VALUE …           makes a consumer, with a thread of its own
  *   subscribe NAME TOPIC,… MILLISECONDS  subscribes; a revocation takes so long
  *   assign NAME TOPIC                  assigns partition 0 of a topic to itself
+ *   commit NAME                        calls commitSync
  *   committed NAME TOPIC               answers with the committed offset of partition 0 of a topic
  *   poll NAME MILLISECONDS             polls once, and waits for it
  *   start NAME, pause NAME             polls again and again, until it is told to pause
@@ -149,6 +150,9 @@ public class Consumers {
                 return "ok";
             case "assign":
                 one.thread.submit(() -> one.consumer.assign(Arrays.asList(new TopicPartition(words[2], 0)))).get();
+                return "ok";
+            case "commit":
+                one.thread.submit(() -> one.consumer.commitSync()).get();
                 return "ok";
             case "committed":
                 return "committed " + one.thread.submit(() -> {

@@ -329,9 +329,13 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
                 produce(lab.brokers[1].port, "t", 0, f"v{number}")
             wait_until(lambda e=end: offset() == e, 30, every=1)  # type: ignore[misc]
             committed.append(offset())
+        group.tell("pause", "c")
+        group.tell("commit", "c")
+        after = offset()
         history = group.history()
-    lab.note(f"after 5, 10 and 15 records {committed} are committed")
-    return RoundOutcome(f"committed: {committed}", committed[-1] < 15, {"committed": committed, "history": history})
+    lab.note(f"after 5, 10 and 15 records {committed} are committed; after commitSync {after}")
+    details = {"committed": committed, "after commitSync": after, "history": history}
+    return RoundOutcome(f"committed: {committed}; after commitSync {after}", committed[-1] < 15, details)
 
 
 def _is(*releases: str) -> Callable[[str], bool]:
