@@ -157,9 +157,10 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
 
     While all members of an ISR are down, one that was not seen may have records that those which were have lost, or
     lack some; where none is known to have all, any other replica may. With later leader epochs than ZooKeeper, which
-    was restored from a backup then, any of them may truncate the others' logs.
+    was restored from a backup then, any of them may truncate the others' logs. While no log of the ISR was read, those
+    that were may be of an earlier topic, and have its id from a start without partition.metadata.
     """
-    found, members_down, rivals, later = set[int](), set[int](), set[int](), set[int]()
+    found, members_down, rivals, later, unlike = set[int](), set[int](), set[int](), set[int](), set[int]()
     known_parts = tuple(parts)
     others = taken_for_others(known_parts)
     for part in known_parts:
@@ -169,6 +170,8 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
         isr = {b for b in members if known[b].in_isr} - {*gone}
         found |= unseen
+        is_compared = isr - unseen or part.lineages.logs.keys() <= {*part.observed.isr} | unseen
+        unlike |= set() if is_compared else unseen & isr
         if not any(known[b].alive for b in isr):
             members_down |= unseen & isr
             rivals |= unseen & isr if len(part.observed.isr) > 1 else set()
@@ -179,6 +182,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
     what += f"; those of {brokers(sorted(members_down))} have no leader epoch above ZooKeeper's" if members_down else ""
     ends = f"; of {brokers(sorted(rivals))} they end where the longest of other ISR members do" if rivals else ""
     ends += f"; of {brokers(sorted(later))} they end no later than those that were read" if later else ""
+    ends += f"; of {brokers(sorted(unlike))} they began as those that were read" if unlike else ""
     return f"if the log directories of {brokers(sorted(found))}, which the snapshot lacks, {what}{ends}"
 
 
