@@ -39,7 +39,7 @@ DOWNTIME = 20
 """What a procedure costs in addition if users notice it."""
 MOST_COST = 60
 """Plans of a higher cost are not looked for."""
-MOST_CANDIDATES = 24
+MOST_CANDIDATES = 96
 """How many sequences that repair if no fault happens are tried against faults."""
 MOST_WORLDS = 6
 """Of more worlds, single procedures are looked at before cheaper sequences."""

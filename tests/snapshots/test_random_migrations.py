@@ -17,7 +17,7 @@ from kwalk.model.kafka.snapshots.capture import Capture, read_capture
 from kwalk.model.kafka.snapshots.migration import Migrated, NotAtRest, documented_migration, roll, settle
 from kwalk.model.kafka.snapshots.worlds import ClusterPart, world_of
 from kwalk.model.kafka.state import Cluster
-from kwalk.model.language import UsageError
+from kwalk.model.language import Model, UsageError
 from kwalk.model.language.inspection import Prognosis
 from tests.snapshots.random_migrations import DUAL_WRITE, harms, phase_of, random_migration
 
@@ -34,27 +34,36 @@ def harms_in_the_model(capture: Capture) -> list[str]:
 def _of_part(capture: Capture, part: ClusterPart) -> Iterator[str]:
     world = world_of(part, OF_RECORDS, ())
     for vector in world.initial:
-        with world.model.active():
-            cluster = world.model.state(vector)
-            try:
-                settle(world.model, cluster)
-                if capture.migration is None:
-                    roll(world.model, cluster, starts=True)
-            except NotAtRest:
-                continue
-            registered = partition_registration(cluster, 0, 0)
-            if registered is None:
-                yield "it has no id"
-                continue
-            lacking = [b for b in registered.isr if _lacks(cluster, b)]
-            foreign = [b for b in registered.isr if any(r.incarnation != 1 for r in _records(cluster, b))]
-            hosts = frozenset(b for b in registered.isr if cluster.replica_of(b, 0, 0).on_disk)
-            ids = tuple(cluster.replica_of(b, 0, 0).file_topic_id for b in range(len(cluster.brokers)))
-        migrated = Migrated(registered.topic_id, False, registered, ids, hosts)
-        fates = documented_migration(capture.version).fates(migrated, (True,) * len(ids))
-        yield from ["a member of the ISR lacks records"] * bool(lacking)
-        yield from ["a member of the ISR has foreign records"] * bool(foreign)
-        yield from ["a log is removed"] * any(fate is not Fate.KEPT for fate in fates.values())
+        yield from harms_of(world.model, world.model.state(vector), capture.version, is_rolled=bool(capture.migration))
+
+
+def harms_of(model: Model, cluster: Cluster, release: str, *, is_rolled: bool = False) -> Iterator[str]:
+    """Yield what a migration does to the records of the first partition in a state of a model."""
+    with model.active():
+        try:
+            settle(model, cluster)
+            if not is_rolled:
+                roll(model, cluster, starts=True)
+        except NotAtRest:
+            return
+        registered = partition_registration(cluster, 0, 0)
+        if registered is None:
+            yield "it has no id"
+            return
+        lacking = [b for b in registered.isr if _lacks(cluster, b)]
+        foreign = [b for b in registered.isr if _has_foreign_records(cluster, b)]
+        hosts = frozenset(b for b in registered.isr if cluster.replica_of(b, 0, 0).on_disk)
+        ids = tuple(cluster.replica_of(b, 0, 0).file_topic_id for b in range(len(cluster.brokers)))
+    migrated = Migrated(registered.topic_id, False, registered, ids, hosts)
+    fates = documented_migration(release).fates(migrated, (True,) * len(ids))
+    yield from ["a member of the ISR lacks records"] * bool(lacking)
+    yield from ["a member of the ISR has foreign records"] * bool(foreign)
+    yield from ["a log is removed"] * any(fate is not Fate.KEPT for fate in fates.values())
+
+
+def _has_foreign_records(cluster: Cluster, broker: int) -> bool:
+    own = cluster.zookeeper.topics[0].incarnation
+    return any(record.incarnation != own for record in _records(cluster, broker))
 
 
 def _records(cluster: Cluster, broker: int) -> list[Any]:

@@ -8,13 +8,15 @@ import pytest
 
 from kwalk.invariants.reading.claims import CLAIMS, OF_RECORDS
 from kwalk.invariants.reading.conditions import KEEPS
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.invariants.reading.outlook import recovery_problem
 from kwalk.invariants.reading.partition_groups import groups_of, parts_of
 from kwalk.model.kafka.snapshots.capture import read_capture
-from kwalk.model.language import UsageError
+from kwalk.model.language.inspection import Prognosis
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from kwalk.search.analyses.settling import NeverAtRest
 from tests.snapshots.test_combined_damages import EPOCHS, OTHER, cluster, log, problem, stop
+from tests.snapshots.test_random_migrations import harms_of
 from tests.snapshots.true_states import BROKERS, NAME, Outcome, TrueState, carried_out, true_model
 
 RECORDS = {prop.name for prop in OF_RECORDS}
@@ -24,7 +26,7 @@ def answers(text: bytes) -> list[Recovery]:
     """The answers with a plan that keeps all records, for a snapshot that plans are for."""
     try:
         found = plan_recovery(recovery_problem(text), seconds=60)
-    except (UsageError, NeverAtRest):
+    except NeverAtRest:
         return []
     planned = (one for one in (found, *found.alternatives) if one.plan and one.plan.procedures)
     return [one for one in planned if one.problem.keeps == KEEPS]
@@ -71,6 +73,28 @@ def test_plans_that_do_not_look_at_records_harm_those_of_true_states(monkeypatch
     monkeypatch.setattr("kwalk.invariants.reading.outlook.CLAIMS", claims)
     _, wrong = tried("3.9.0", range(20))
     assert wrong
+
+
+def migrated(release: str, seeds: range, prognosis: Prognosis) -> tuple[int, list[str]]:
+    """Return for how many snapshots of true states a prognosis is made, and what a migration of these does."""
+    model, count, wrong = true_model(release), 0, list[str]()
+    for seed in seeds:
+        state = TrueState(model, seed)
+        (prospect,) = inspect_snapshot(state.snapshot(without=None, is_asked=seed % 3 != 0)).prospects
+        if prospect.prognosis is prognosis and state.cluster.zookeeper.topics[0].exists:
+            count += 1
+            found = [*harms_of(model, state.cluster, release)]
+            wrong += [f"{seed}: {state.walk.taken}: {found}"] * bool(found)
+    return count, wrong
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("release", ["3.4.1", "3.6.2", "3.9.0"])
+def test_a_migration_of_what_is_ready_harms_no_records_of_the_true_state(release: str) -> None:
+    count, wrong = migrated(release, range(200), Prognosis.READY)
+    assert not wrong
+    assert count >= 8
+    assert migrated(release, range(40), Prognosis.LOSES)[1]
 
 
 # What these states have found.

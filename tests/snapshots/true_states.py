@@ -106,6 +106,7 @@ class TrueState:
 
     def __attrs_post_init__(self) -> None:
         self.walk = Walk(self.model, self.model.variant, self.seed, kernel_for(self.model))
+        self.walk.writes[0] = 2  # since the topic was created
         self.random = self.walk.random
         for _ in range(self.random.randint(3, 10)):
             if self.random.random() < CHANGE:
@@ -195,11 +196,14 @@ class TrueState:
                 controller_epoch=zookeeper.controller_epoch,
                 broker_ids=[b + 1 for b in sorted(zookeeper.broker_ids)],
                 topics={NAME: self._topic(shown["topics"][NAME], found)} if topic.exists else {},
+                migration=None,
             )
             for b in BROKERS:
                 replicas = {p: found.replica_of(b, 0, p) for p in self.partitions}
                 hosted = {
-                    str(p): {"leader_epoch": one.leader_epoch, "leads": one.is_leader} if one.log_open else None
+                    str(p): {"leader_epoch": _minus_one(one.leader_epoch), "leads": one.is_leader}
+                    if one.log_open
+                    else None
                     for p, one in replicas.items()
                 }
                 dirs = {f"{NAME}-{p}": _directory(one) for p, one in replicas.items() if one.on_disk}
@@ -216,7 +220,7 @@ class TrueState:
         written = {"controller_epoch": found.zookeeper.controller_epoch, "zk_version": 9}
         states = {
             str(p): {
-                "leader": -1 if state.leader is None else state.leader + 1,
+                "leader": _minus_one(state.leader if state.leader is None else state.leader + 1),
                 "leader_epoch": state.leader_epoch,
                 "isr": [b + 1 for b in sorted(state.isr)],
                 **written,
@@ -226,8 +230,9 @@ class TrueState:
         }
         replicas = {str(p): [b + 1 for b in assignment(p)] for p in range(topic.partition_count)}
         znode = {**shown["znode"], "topic_id": identity(topic.topic_id), "partitions": replicas}
-        created = 60 + 500 * topic.incarnation
-        return {**shown, "czxid": created, "mzxid": created + 30, "znode": znode, "partition_state": states}
+        created, version = 60 + 500 * topic.incarnation, self.walk.writes[0]
+        times = {"version": version, "czxid": created, "mzxid": created + 10 * version}
+        return {**shown, **times, "znode": znode, "partition_state": states}
 
     def is_as_assigned(self, broker: int) -> bool:
         """Whether a disk has what a snapshot without it says of it: the topic's log, and as much as any replica has.
@@ -244,6 +249,10 @@ class TrueState:
         is_own = all(r.incarnation == topic.incarnation for one in (replica, *named) for r in one.log.records)
         has_id = replica.file_topic_id in (None, topic.topic_id)
         return replica.on_disk and is_own and has_id and replica.log.end == max(one.log.end for one in replicas)
+
+
+def _minus_one(number: int | None) -> int:
+    return -1 if number is None else number
 
 
 def _directory(replica: Replica) -> dict[str, Any]:

@@ -701,11 +701,16 @@ def is_behind_logs(capture: Capture, topic: Topic, number: int) -> bool:
 
 def has_own_logs(capture: Capture, topic: Topic, number: int) -> bool:
     """Whether a partition has, or had, records in its logs, and no replica's log has the id of another topic."""
-    found = (capture.directory(b, topic.name, number) for b in topic.partitions.get(number, ()))
-    logs = [log for log in found if log is not None]
+    ids = {log.topic_id for log in capture.logs_of(topic.partitions.get(number, ()), topic.name, number).values()}
+    is_own = has_lost_id(capture, topic, ids - {None}) or ids <= {topic.topic_id, None}
+    return is_own and has_logs_of_one_topic(capture, topic, number)
+
+
+def has_logs_of_one_topic(capture: Capture, topic: Topic, number: int) -> bool:
+    """Whether a partition has, or had, records in its logs, of which no two have different topic ids."""
+    logs = [*capture.logs_of(topic.partitions.get(number, ()), topic.name, number).values()]
     is_used = any(log.is_empty is False or log.leader_epochs for log in logs)
-    ids = {log.topic_id for log in logs} - {None}
-    return is_used and (has_lost_id(capture, topic, ids) or ids <= {topic.topic_id})
+    return is_used and len({log.topic_id for log in logs} - {None}) <= 1
 
 
 def has_lost_id(capture: Capture, named: Topic, ids: Collection[str | None]) -> bool:

@@ -25,7 +25,7 @@ from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topi
 from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     followers_of_epoch,
-    has_own_logs,
+    has_logs_of_one_topic,
     is_behind_logs,
     is_of_an_earlier_topic,
     listed,
@@ -910,16 +910,14 @@ def _has_more(one: Directory, other: Directory, topic: Topic) -> bool:
 def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
     """Return the replicas whose logs have all that was acknowledged, where ZooKeeper's state is older than all logs.
 
-    So it is where there is no state, though all logs have the topic's id, or none. The first one is the best leader: it
+    So it is where there is no state, though all logs have one id, or none. The first one is the best leader: it
     may lead now, and runs if one of them does. If brokers answer clients with a later state, it is that of its ISR.
     Else the last leader epoch had one leader, whose log no other one ends after. None are returned if a log was not
     seen, or if nothing shows which one ends last.
     """
     replicas, state = topic.partitions.get(partition, ()), topic.states.get(partition)
     is_shown = all(capture.shows(b, topic.name, partition) for b in replicas)
-    if not is_shown or not (
-        is_behind_logs(capture, topic, partition) if state else has_own_logs(capture, topic, partition)
-    ):
+    if not is_shown or not (is_behind_logs if state else has_logs_of_one_topic)(capture, topic, partition):
         return ()
     logs = {b: log for b in replicas if (log := capture.directory(b, topic.name, partition)) is not None}
     latest = {b: max((epoch for epoch, _ in log.leader_epochs or ()), default=-1) for b, log in logs.items()}

@@ -114,7 +114,8 @@ class ClusterPart:
         Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
         """
         situation, logs = self.observed.situation, self.lineages.logs
-        own = [b for b in self.choice.keeps if logs[b].topic_id in (None, self.topic.topic_id)]
+        ids = {logs[b].topic_id for b in self.choice.keeps} - {None}
+        own = [b for b in self.choice.keeps if len(ids) == 1 or logs[b].topic_id in (None, self.topic.topic_id)]
         newest = [b for b in self.lineages.isr if b in own]
         is_gone = situation.topic_exists and not self.has_state and not situation.deleting
         return newest[0] if newest and is_gone and self.records else None
