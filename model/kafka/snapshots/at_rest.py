@@ -577,12 +577,13 @@ def reassignment_of(capture: Capture, topic: Topic, partition: int) -> Reassignm
     )
 
 
-def _restored(capture: Capture, topic: Topic, partition: int) -> str:
+def _restored(capture: Capture, topic: Topic, partition: int, *, with_records: bool) -> str:
     """Return what a ZooKeeper that is older than the logs lacks of a partition; empty if nothing shows it."""
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     served = served_without_state(capture, topic, partition)
-    if served is not None and served.leader_epoch > 0 and topic.name in capture.topics:  # else plans only remove logs
+    is_planned = with_records and bool(newest_logs(capture, topic, partition))
+    if served is not None and served.leader_epoch > 0 and topic.name in capture.topics and not is_planned:
         return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
     later = later_than_deletion(capture, topic)
     if later:
@@ -657,7 +658,7 @@ def obstacle_of(capture: Capture, topic: Topic, partition: int, *, with_records:
     """
     if topic.name in may_have_lost_ids(capture):
         return "its topic's znode has no id, and partition.metadata was not read: the next controller mints one"
-    if why := _restored(capture, topic, partition) or _undecided(capture, topic, partition):
+    if why := _restored(capture, topic, partition, with_records=with_records) or _undecided(capture, topic, partition):
         return why
     lost = lost_records(capture, topic, partition)
     if lost:
@@ -914,7 +915,8 @@ def _arrange_later(cluster: Cluster, situation: Situation, later: LaterState) ->
         if later.is_known and leadership.is_known:
             leadership.leader, leadership.leader_epoch, leadership.isr = later.leader, later.leader_epoch, later.isr
     for number, one in enumerate(situation.brokers):
-        if one.alive and one.replica and one.directory:
+        has_nothing = number in later.restarted and not situation.has_state
+        if one.alive and one.replica and one.directory and not has_nothing:
             replica = cluster.replica_of(number, 0, 0)
             replica.log_open, replica.is_leader = True, number == later.leader
             replica.leader_epoch = later.leader_epoch

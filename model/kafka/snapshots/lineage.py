@@ -30,6 +30,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     is_of_an_earlier_topic,
     listed,
     lost_state,
+    served_without_state,
 )
 
 
@@ -343,7 +344,8 @@ class LaterState:
         leader: the broker that leads; None if none does.
         leader_epoch: the leader epoch.
         isr: the ISR.
-        restarted: replicas that run, and have taken up ZooKeeper's state since: they follow its leader.
+        restarted: replicas that run, and have taken up ZooKeeper's state since: they follow its leader. Without a state
+            in ZooKeeper they have nothing open.
         is_known: whether the controller has it in memory, too; else it has read ZooKeeper's.
     """
 
@@ -939,6 +941,14 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
     return tuple(sorted(members, key=lambda b: (not capture.brokers[b].alive, b != leader, replicas.index(b))))
 
 
+def _restarted_without_state(capture: Capture, topic: Topic, partition: int) -> Iterator[int]:
+    """Yield the replicas that know nothing of a partition which others serve: they run since its state was removed."""
+    for b in topic.partitions.get(partition, ()):
+        cache = capture.brokers[b].cache
+        if cache is not None and partition not in cache.partitions.get(topic.name, {}):
+            yield b
+
+
 def later_states(capture: Capture, topic: Topic, partition: int, newest: Collection[int]) -> Iterator[LaterState]:
     """Yield what brokers may have in memory of a partition whose state is lost, or is older than all logs.
 
@@ -947,9 +957,11 @@ def later_states(capture: Capture, topic: Topic, partition: int, newest: Collect
 
     Kafka: LeaderEpochFileCache.assign.
     """
-    lost = lost_state(capture, topic, partition)
-    if lost is not None:
-        yield LaterState(lost.leader, lost.leader_epoch, frozenset(lost.isr), is_known=True)
+    lost = served_without_state(capture, topic, partition)
+    if lost is not None and has_logs_of_one_topic(capture, topic, partition):
+        is_known = lost_state(capture, topic, partition) is not None
+        without = () if is_known else _restarted_without_state(capture, topic, partition)
+        yield LaterState(lost.leader, lost.leader_epoch, frozenset(lost.isr), frozenset(without), is_known)
     if not newest or partition not in topic.states:
         return
     replicas, state = topic.partitions[partition], topic.states[partition]

@@ -109,13 +109,15 @@ class ClusterPart:
     def first_leader(self) -> int | None:
         """The broker to lead a partition without a state: its log has all that the others have; None if none is known.
 
-        Without one, the first live replica would lead, whatever its log has.
+        Without one, the first live replica would lead, whatever its log has. Logs with one other id are the topic's if
+        that is written; where brokers are known to serve the partition, none needs to be chosen.
 
         Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
         """
         situation, logs = self.observed.situation, self.lineages.logs
         ids = {logs[b].topic_id for b in self.choice.keeps} - {None}
-        own = [b for b in self.choice.keeps if len(ids) == 1 or logs[b].topic_id in (None, self.topic.topic_id)]
+        ids = {self.topic.topic_id, *(ids if len(ids) == 1 and not situation.is_served else ())}
+        own = [b for b in self.choice.keeps if logs[b].topic_id in {None, *ids}]
         newest = [b for b in self.lineages.isr if b in own]
         is_gone = situation.topic_exists and not self.has_state and not situation.deleting
         return newest[0] if newest and is_gone and self.records else None
@@ -230,7 +232,7 @@ class _ModelledPart:
     @staticmethod
     def of(part: ClusterPart, needs: Needs, properties: Sequence[Property]) -> _ModelledPart:
         """Return it with all that its model is made of."""
-        written = part.needs_state, part.is_behind, part.versions_may_be_lower, bool(part.topic.elects_uncleanly)
+        written = part.needs_state, bool(part.lineages.later), part.versions_may_be_lower, bool(part.topic.elects_uncleanly)
         possible = part.observed.situation, len(part.ids), part.choice.cases, part.is_settled
         likeness = possible, written, tuple(each.name for each in properties)
         return _ModelledPart(part, tuple(properties), needs, likeness)
@@ -257,7 +259,7 @@ def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[s
         "reassignments": AMPLE * needs.foreign_isr,
         "cancellations": AMPLE * needs.foreign_isr,
         "controller_epochs": AMPLE,
-        "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.is_behind else AMPLE,
+        "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.lineages.later else AMPLE,
         "events": 8,
         "requests": 8,
         "deletions": int(needs.deletion),
@@ -350,7 +352,7 @@ def world_of(
         success=DELETION_ENDS if situation.deleting else "",
         counters=COUNTERS,
         ranked=_epochs(model),
-        distances=(1, EPOCH_DISTANCE) if part.is_behind else (),
+        distances=(1, EPOCH_DISTANCE) if part.lineages.later else (),
     )
 
 
