@@ -16,7 +16,8 @@ NEWER = ("3.9.0",)
 OLDER = ("2.8.2",)
 ENDS = (*OLDER, *NEWER)
 WRITE_ID, FAIL_OVER, WITHOUT_FILES = "write-topic-id", "fail-over", "restart-without-metadata-files"
-WRITE_STATES = "write-states"
+WRITE_STATES, WRITE_FIRST = "write-states", "write-states-of-first-leaders"
+CREATED_AGAIN = ("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id")
 MOVE, ELECT = "move-directories", "elect-unclean"
 
 CARRIED_OUT = tuple(
@@ -52,12 +53,10 @@ CARRIED_OUT = tuple(
         ("written-back", OLDER, ("controller-sends-another-id",), (FAIL_OVER,)),
         ("written-back", SINCE_3, ("fetch-by-id-refused", "controller-sends-another-id"), (FAIL_OVER,)),
         ("deleted-by-hand", EVERY, ("orphaned-log",), (MOVE,)),
-        (
-            "created-again",
-            EVERY,
-            ("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
-            (WRITE_ID, "restart"),
-        ),
+        ("created-again", OLDER, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, FAIL_OVER)),
+        ("created-again", SINCE_3, CREATED_AGAIN, (WRITE_ID, "restart")),
+        ("created-again-after-elections", OLDER, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, FAIL_OVER)),
+        ("created-again-after-elections", SINCE_3, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, "restart")),
         ("created-again-after-failover", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("created-again-after-failover", SINCE_3, ("leader-refuses-topic-id",), (WRITE_ID, FAIL_OVER)),
         ("stale-log", OLDER, ("replicas-diverged", "topic-ids-mixed"), (MOVE,)),

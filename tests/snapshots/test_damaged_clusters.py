@@ -78,6 +78,21 @@ ANSWERS = {
         f"{OWN_DISKS}, and {UNSEEN.format(3)}, and {OWN_TOPIC}": ["move-directories t0 4"],
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
+    "created-again-3.9.0": {
+        "to keep the records that topic t0 has on broker 1, 2 and 3": [
+            "write-topic-id t0 w3ql-85DTLWEcQAAQZ9Yvg",
+            "restart 1 2 3",
+        ],
+        "to begin topic t0 with empty logs": ["move-directories-at-once t0 1 2 3"],
+    },
+    "created-again-after-elections-3.9.0": {
+        "to keep the records that topic t0 has on broker 1, 2 and 3": [
+            "write-topic-id t0 91_mik1EQyCMpiwYCANVZg",
+            "write-states-of-first-leaders",
+            "restart 1 2 3",
+        ],
+        "to begin topic t0 with empty logs": ["move-directories-at-once t0 1 2 3"],
+    },
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
     "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
     "isr-by-hand-3.9.0": {"": ["write-states-of-leaders", "fail-over"]},

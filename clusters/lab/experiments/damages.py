@@ -240,19 +240,23 @@ def another_id_while_down(scene: Scene) -> None:
 # Topics that are deleted or created again.
 
 
-def deleted_by_hand(scene: Scene) -> None:
-    """Remove the znodes of a topic."""
+def deleted_by_hand(scene: Scene, *, elections: int = 0) -> None:
+    """Remove the znodes of a topic, whose partitions were led in several leader epochs."""
     scene.create()
+    for _ in range(elections):
+        scene.lab.stop(1)
+        scene.start(1)
+        rest(scene.lab)
     scene.write(FIRST)
     scene.lab.zk.delete_tree(f"/brokers/topics/{scene.topic}")
     scene.lab.note(f"deleteall /brokers/topics/{scene.topic}")
     rest(scene.lab)
 
 
-def created_again(scene: Scene, *, failovers: int) -> None:
+def created_again(scene: Scene, *, failovers: int = 0, elections: int = 0) -> None:
     """Delete a topic by hand, and create it again over the old logs: by a broker, or in ZooKeeper if it refuses."""
     lab = scene.lab
-    deleted_by_hand(scene)
+    deleted_by_hand(scene, elections=elections)
     if not lab.admin(milliseconds=8000).create_topic(scene.topic, TWO).ok:
         for write in writes_of_creation(scene.topic, TWO):
             with suppress(ZooKeeperError):  # the configuration has stayed

@@ -566,7 +566,16 @@ OF_TOPICS = (
         "created-again",
         "A topic is deleted by hand and created again",
         Case(
-            partial(damages.created_again, failovers=0),
+            damages.created_again,
+            _always("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
+        ),
+        BY_HAND,
+    ),
+    planned(
+        "created-again-after-elections",
+        "The same, and its partitions have been led in several leader epochs",
+        Case(
+            partial(damages.created_again, elections=2),
             _always("partition-without-state-is-served", "topic-id-differs", "controller-sends-another-id"),
         ),
         BY_HAND,

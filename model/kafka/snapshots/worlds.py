@@ -232,7 +232,12 @@ class _ModelledPart:
     @staticmethod
     def of(part: ClusterPart, needs: Needs, properties: Sequence[Property]) -> _ModelledPart:
         """Return it with all that its model is made of."""
-        written = part.needs_state, bool(part.lineages.later), part.versions_may_be_lower, bool(part.topic.elects_uncleanly)
+        written = (
+            part.needs_state,
+            bool(part.lineages.later),
+            part.versions_may_be_lower,
+            bool(part.topic.elects_uncleanly),
+        )
         possible = part.observed.situation, len(part.ids), part.choice.cases, part.is_settled
         likeness = possible, written, tuple(each.name for each in properties)
         return _ModelledPart(part, tuple(properties), needs, likeness)
