@@ -558,10 +558,10 @@ class Settling:
         vector = state[0]
         if vector not in self._memory.packed:
             self._memory.packed[vector] = self.stepper.start(vector)
-        done = self._done(self._memory.packed[vector], move)
+        done = self.direct_outcomes(self._memory.packed[vector], move)
         return [(self.stepper.vector(after), state[1]) for after in done] or [state]
 
-    def _done(self, packed: Any, move: Move) -> list[Any]:
+    def direct_outcomes(self, packed: Any, move: Move) -> list[Any]:
         """Return the states directly after a move; empty if nothing of it can happen."""
         for group in move.choices:
             tried = (self.stepper.step(self.index[key], packed) for key in group if key in self.index)

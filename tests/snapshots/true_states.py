@@ -324,7 +324,7 @@ def _sampled(settling: Settling, moves: Sequence[Move], chance: Random, walks: i
         fault_at = chance.randrange(30 * (1 + len(moves))) if number % 2 else -1
         taken = 0
         for move in (Move(()), *moves):
-            here = chance.choice(settling._done(here, move) or [here])
+            here = chance.choice(settling.direct_outcomes(here, move) or [here])
             held = (held | settling.indices(move.hold)) - settling.indices(move.release)
             while True:
                 steps = [after for i, after in stepper.successors(here, system=True) if i not in held and after != here]
