@@ -85,7 +85,7 @@ CARRIED_OUT = tuple(
         ("wiped-leader", EVERY, ("no-live-isr",), (ELECT,)),
         ("wiped-leader-unseen", EVERY, ("no-live-isr",), (ELECT,)),
         ("restored-zookeeper", OLDER, ("state-is-behind-the-logs-unnoticed",), (WRITE_STATES, FAIL_OVER)),
-        ("restored-zookeeper", NEWER, ("state-is-behind-the-logs-unnoticed",), (WRITE_STATES, "restart", "restart")),
+        ("restored-zookeeper", NEWER, ("state-is-behind-the-logs-unnoticed",), (WRITE_STATES, "restart")),
         ("restored-zookeeper-noticed", OLDER, ("state-is-behind-the-logs",), (WRITE_STATES, FAIL_OVER)),
         ("restored-zookeeper-noticed", NEWER, ("state-is-behind-the-logs",), (WRITE_STATES, "restart")),
         ("restored-zookeeper-backup", ENDS, ("state-is-behind-the-logs",), (WRITE_STATES, "start-broker")),
@@ -106,12 +106,12 @@ CARRIED_OUT = tuple(
         ("power-was-lost", ENDS, ("no-live-isr",), (f"{WRITE_STATES}-of-next", "start-broker")),
         ("all-down", EVERY, ("no-live-isr",), ("start-brokers",)),
         ("all-down", EVERY, ("no-live-isr",), ("start-broker", ELECT)),
-        ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back", "put-back")),
+        ("leader-is-no-replica", ENDS, ("isr-outside-replicas", "stray-log"), ("put-back",)),
         (
             "failed-disks-of-two-brokers",
             ENDS,
             ("offline-log-directory", "offline-replica"),
-            ("repair-disk", "repair-disk"),
+            ("repair-disk",),
         ),
         ("failed-disk-of-the-only-replica", EVERY, ("offline-log-directory",), ("repair-disk",)),
     )

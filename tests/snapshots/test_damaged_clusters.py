@@ -140,6 +140,15 @@ def test_each_answer_has_the_steps_that_were_carried_out_or_none(name: str) -> N
     assert found == ANSWERS[name]
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["created-again", "deleted-by-hand", "failed-disks-of-two-brokers", "stale-log"])
+def test_the_plan_is_one_that_was_carried_out(name: str) -> None:
+    for path in FILES:
+        if path.stem.rpartition("-")[0] == name:
+            found = plan_recovery(first_of(recovery_problem(path), 1), seconds=300)
+            assert found.plan is not None and found.problem.carried_out_as(found.plan.procedures), path.stem
+
+
 def test_an_old_copy_leads_for_nobody_while_a_failed_disk_may_have_more() -> None:
     """The only ISR member has it: who may lose records repairs the disk of the other replica."""
     found = recovery_problem(next(path for path in FILES if path.stem == "restored-leader-beside-a-failed-disk-3.9.0"))

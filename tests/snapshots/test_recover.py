@@ -310,6 +310,7 @@ def test_the_plans_that_were_carried_out_are_those_of_the_lab() -> None:
     for plan in CARRIED_OUT:
         case = EXPERIMENTS[plan.name].run.keywords["case"]
         assert all(plan.damage == set(case.kinds[release]) for release in plan.releases)
+        assert len(plan.steps) == len({*plan.steps}), "the steps of a plan are compared once each"
 
 
 def test_a_plan_of_other_steps_or_against_other_damage_was_not_carried_out() -> None:
