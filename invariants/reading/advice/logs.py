@@ -178,7 +178,8 @@ class LogAdvice(Facts):
         among = "in the topic's znode"
         written = (f"{states_text(wanted)}, and the replicas {hosts} {among}" for hosts, wanted in states.items())
         each_state = "this state" if len(found) == 1 else "these states"
-        when = f"if ZooKeeper was restored from a backup, write {each_state} while the brokers are stopped"
+        when = "if ZooKeeper was restored from a backup, or the replicas were written by hand, "
+        when += f"write {each_state} while the brokers are stopped"
         yield f"{when}: {'; '.join(written)}"
 
     def _of_no_log(self, one: Observation) -> str:

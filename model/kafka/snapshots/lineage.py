@@ -228,6 +228,8 @@ def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, topic: T
     lacks = []
     for one, relation in zip(replicas, relations, strict=True):
         differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
+        if differs is None and log.first_batch and begin_apart(log, one, is_compacted=topic.may_be_compacted):
+            differs = log.first_batch.base_offset
         known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
         known = _committed_after(log, one, epoch) if known is None else known
         committed = log.least_end if log.high_watermark is None else log.high_watermark

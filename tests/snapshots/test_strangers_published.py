@@ -1,0 +1,38 @@
+"""Clusters of strangers: what public reports show of states and replicas that were written by hand, read wrong once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.snapshots.test_combined_damages import IDS, log, problem, ways_out
+from tests.snapshots.test_strangers import state
+from tests.snapshots.test_strangers_foreseen import alone, found
+
+
+def replaced(stray: dict[str, Any], *, release: str = "3.9.0") -> dict[str, Any]:
+    """The replicas were written by hand, and the state removed: broker 1 leads a new log; broker 3 has a log, too."""
+    snapshot = alone(release)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
+    state(snapshot).update(leader_epoch=0, isr=[1])
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0),), crc=9)
+    snapshot["brokers"]["2"]["dirs"].pop("orders-0")
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] = stray
+    return snapshot
+
+
+@pytest.mark.parametrize("watermark", [4, None])
+def test_a_log_of_the_topic_that_began_apart_has_records_that_no_replica_has(watermark: int | None) -> None:
+    """Seen on 3.9.0: in the same leader epoch, which the controller gave twice."""
+    stray = {**log(IDS["orders"], ((0, 0),)), "high_watermark": watermark, "recovery_point": 4}
+    snapshot = replaced(stray)
+    one = found(snapshot)["records-on-no-replica"]
+    assert "committed records from offset 0 on" in one.detail
+    assert "or the replicas were written by hand, write this state" in ways_out(snapshot)["records-on-no-replica"]
+    assert not problem(snapshot).procedures
+
+
+def test_a_stray_copy_of_the_leaders_log_is_only_left_over() -> None:
+    stray = {**log(IDS["orders"], ((0, 0),), crc=9), "high_watermark": 4}
+    assert found(replaced(stray)).keys() == {"stray-log"}
