@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.snapshots.test_combined_damages import IDS, log, problem, ways_out
+from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, found
 
@@ -36,3 +38,18 @@ def test_a_log_of_the_topic_that_began_apart_has_records_that_no_replica_has(wat
 def test_a_stray_copy_of_the_leaders_log_is_only_left_over() -> None:
     stray = {**log(IDS["orders"], ((0, 0),), crc=9), "high_watermark": 4}
     assert found(replaced(stray)).keys() == {"stray-log"}
+
+
+@pytest.mark.parametrize(
+    ("release", "failed", "is_offline"), [("3.4.1", False, True), ("3.0.2", True, True), ("3.0.2", False, False)]
+)
+def test_a_replica_is_on_a_failed_disk_if_its_live_broker_was_not_read(
+    release: str, failed: bool, is_offline: bool
+) -> None:
+    """Metadata says so; on 3.0 it says the same of a replica that has refused its first request."""
+    snapshot = json.loads((FOLDER / "offline-dir-only-replica.json").read_text()) | {"version": release}
+    roots = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": True}]
+    snapshot["brokers"]["2"] |= {"dirs": None, "log_dirs": roots if failed else []}
+    kinds = found(snapshot).keys()
+    assert ("offline-log-directory" in kinds) is is_offline
+    assert not is_offline or "leader-not-elected" not in kinds

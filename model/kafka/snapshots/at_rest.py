@@ -46,6 +46,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     later_than_deletion,
     listed,
     lost_state,
+    marks_refused_logs_offline,
     may_have_lost_ids,
     may_hold_another_id,
     refuses_all,
@@ -438,13 +439,15 @@ def offline_replicas(capture: Capture, topic: Topic, partition: int) -> frozense
     for b in set(capture.live) & registered & set(topic.partitions.get(partition, ())):
         broker, directory = capture.brokers[b], capture.directory(b, topic.name, partition)
         failed = {root.path for root in broker.roots if root.is_offline}
-        if directory is None:
+        if not broker.seen:
+            is_offline = b in named and (bool(failed) or not marks_refused_logs_offline(capture.version))
+        elif directory is None:
             is_offline = bool(failed) or b in named
         elif directory.root is None:
             is_offline = b in named and f"{topic.name}-{partition}" not in broker.assumed
         else:
             is_offline = directory.root in failed
-        if broker.seen and is_offline:
+        if is_offline:
             found.add(b)
     return frozenset(found)
 
