@@ -10,7 +10,7 @@ from attrs import evolve
 from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
-from kwalk.model.kafka.snapshots.lineage import KEEPING, keeps_difference
+from kwalk.model.kafka.snapshots.lineage import KEEPING, is_of_another_leader
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.inspection import Inspection
 
@@ -213,7 +213,7 @@ def keeps_of(capture: Capture, parts: Sequence[ClusterPart]) -> str:
 def _is_of_another_leader(part: ClusterPart, broker: int) -> bool:
     """Whether a log that is not kept has records of the topic, of another leader in an epoch that was given twice."""
     logs = part.lineages.logs
-    return any(keeps_difference(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
+    return any(is_of_another_leader(logs[broker], logs[kept]) for kept in part.choice.keeps if kept in logs)
 
 
 def joined(*conditions: str) -> str:

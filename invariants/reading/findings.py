@@ -75,7 +75,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     Relation,
     begin_apart,
     compare,
-    keeps_difference,
+    is_of_another_leader,
     last_copies_aside,
     lost_records,
     members_lacking_records,
@@ -900,7 +900,7 @@ class Findings:
         for b, fact in foreign.items():
             text = f"broker {b} is up and not in the ISR; its log is no copy of the others: {fact}"
             named = of_misnamed(self.capture, place.topic, place.partition, b)
-            is_kept = any(keeps_difference(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
+            is_kept = any(is_of_another_leader(lineages.logs[b], lineages.logs[kept]) for kept in keeps)
             text += named or ANOTHER_LEADER * is_kept
             one_ = self._observed(kinds.REPLICA_OF_ANOTHER, place, text)
             yield evolve(one_, fields={**one_.fields, "brokers": str(b)})
@@ -921,7 +921,7 @@ class Findings:
             is_other = None not in (log.topic_id, place.topic.topic_id) and log.topic_id != place.topic.topic_id
             apart = next((found for kept in keeps if (found := differing(lineages, b, kept))), "")
             is_unidentified = bool(apart) and (log.topic_id is None or not self._checks_ids(place.topic))
-            is_kept = b not in isr and any(keeps_difference(log, lineages.logs[kept]) for kept in keeps)
+            is_kept = b not in isr and any(is_of_another_leader(log, lineages.logs[kept]) for kept in keeps)
             is_unidentified |= is_kept or (b not in isr and any(beginning_apart(lineages, b, kept) for kept in keeps))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart

@@ -10,7 +10,7 @@ import pytest
 from tests.snapshots.test_combined_damages import IDS, log, problem, ways_out
 from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
-from tests.snapshots.test_strangers_foreseen import alone, found
+from tests.snapshots.test_strangers_foreseen import alone, down, found
 
 
 def replaced(stray: dict[str, Any], *, release: str = "3.9.0") -> dict[str, Any]:
@@ -53,3 +53,17 @@ def test_a_replica_is_on_a_failed_disk_if_its_live_broker_was_not_read(
     kinds = found(snapshot).keys()
     assert ("offline-log-directory" in kinds) is is_offline
     assert not is_offline or "leader-not-elected" not in kinds
+
+
+@pytest.mark.parametrize("is_down", [True, False])
+def test_a_replica_that_began_apart_under_the_topic_s_id_has_records_that_are_given_up(is_down: bool) -> None:
+    """The state was removed by hand while the replica was down, and another one began the topic again."""
+    snapshot = replaced(log(IDS["orders"], ((0, 0),)))
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 3]
+    if is_down:
+        down(snapshot, 3)
+    kind = "down-broker-has-another-log" if is_down else "replica-has-another-log"
+    assert "what it has of another leader may have been acknowledged" in found(snapshot)[kind].detail
+    known = problem(snapshot)
+    assert [one.name for one in known.procedures if one.name.startswith("move-")] == ["move-directories orders 3"]
+    assert known.keeps.startswith("it gives up the records that only broker 3 has of orders-0")

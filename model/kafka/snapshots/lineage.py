@@ -294,6 +294,16 @@ def keeps_difference(log: Directory, leader: Directory) -> bool:
     return bool(starts) and kept is not None and min(starts) < kept
 
 
+def is_of_another_leader(log: Directory, leader: Directory) -> bool:
+    """Whether a log has records of the topic that another leader wrote, in a leader epoch that was given twice.
+
+    The first epoch was, too, where logs with one topic id begin apart: so it is if a state was removed by hand.
+    """
+    is_one = log.topic_id is not None and log.topic_id == leader.topic_id
+    is_compacted = log.is_compacted or leader.is_compacted
+    return keeps_difference(log, leader) or (is_one and begin_apart(log, leader, is_compacted=is_compacted))
+
+
 def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
     """Whether the first batches of two logs show that they are not copies: at one offset they have different headers.
 
