@@ -17,9 +17,9 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
 )
 from kwalk.model.kafka.snapshots.at_rest import Observed
-from kwalk.model.kafka.snapshots.capture import Capture, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.lineage import is_seen, latest_logs
+from kwalk.model.kafka.snapshots.lineage import end_of, is_seen, latest_logs
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -147,8 +147,16 @@ def _outdone(
             left = ({*part.topic.partitions.get(number, ()), *isr} & {*part.choice.keeps}) - {*gone}
             left -= {*isr} if saved is None or part.name in saved else set()
             logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
-            found |= logs.keys() - {*latest_logs(logs, part.topic)}
+            found |= logs.keys() - {*_last_of(logs, part.topic)}
     return {f"{START_BROKER}{b}" for b in found}
+
+
+def _last_of(logs: Mapping[int, Directory], topic: Topic) -> list[int]:
+    """Return the brokers whose logs no other ends after: the longest ones, where no checkpoint shows leader epochs."""
+    last = latest_logs(logs, topic)
+    if topic.may_be_compacted or any(logs[b].last_epochs is not None for b in last):
+        return list(last)
+    return [b for b in last if end_of(logs[b]) == end_of(logs[last[0]])]
 
 
 def _starting_more(procedures: Sequence[Procedure]) -> tuple[Procedure, ...]:

@@ -67,3 +67,15 @@ def test_a_replica_that_began_apart_under_the_topic_s_id_has_records_that_are_gi
     known = problem(snapshot)
     assert [one.name for one in known.procedures if one.name.startswith("move-")] == ["move-directories orders 3"]
     assert known.keeps.startswith("it gives up the records that only broker 3 has of orders-0")
+
+
+def test_the_longest_log_leads_for_who_gives_up_the_isr_where_all_checkpoints_were_removed() -> None:
+    snapshot = alone("3.4.1")
+    down(snapshot, 1, 2, 3)
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=6)
+    for number, size in (("1", 3000), ("2", 4000), ("3", 5000)):
+        directory = snapshot["brokers"][number]["dirs"]["orders-0"]
+        directory |= {"leader_epoch_checkpoint": None, "files": {f"{0:020}.log": size}}
+    lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort)
+    starts = {one.name for one in lossy.procedures if one.name.startswith("start-broker")}
+    assert lossy.premise.startswith("if broker 3 is gone for good") and starts == {"start-broker 2"}
