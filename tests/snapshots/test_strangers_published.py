@@ -79,3 +79,11 @@ def test_the_longest_log_leads_for_who_gives_up_the_isr_where_all_checkpoints_we
     lossy = next(one for one in problem(snapshot).alternatives if one.is_last_resort)
     starts = {one.name for one in lossy.procedures if one.name.startswith("start-broker")}
     assert lossy.premise.startswith("if broker 3 is gone for good") and starts == {"start-broker 2"}
+
+
+def test_what_is_moved_away_of_two_directories_is_compared_with_the_leader_s_log() -> None:
+    """An empty disk was in the place of another one, which came back: the broker had led, and others truncated."""
+    snapshot = alone("3.9.0")
+    snapshot["brokers"]["1"]["twice"] = {"orders-0": ["/kafka", "/old"]}
+    way_out = ways_out(snapshot)["partition-in-two-log-directories"]
+    assert "Compare the one that was moved with the leader's log before it is removed" in way_out

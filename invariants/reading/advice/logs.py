@@ -322,7 +322,8 @@ class LogAdvice(Facts):
         if others:
             return (
                 f"{TWO_PATHS}; while broker {number} is stopped, move one directory of {one.subject} away, that on the "
-                "disk which failed; what is left copies from the leader"
+                "disk which failed; what is left copies from the leader. Compare the one that was moved with the "
+                "leader's log before it is removed: if another disk was in its place, it may have the only records"
             )
         return (
             f"{TWO_PATHS}; keep both directories of {one.subject} on broker {number}: no other live broker is in the "
