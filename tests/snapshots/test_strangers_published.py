@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.snapshots.test_combined_damages import IDS, log, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, log, problem, ways_out
 from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
@@ -87,3 +87,26 @@ def test_what_is_moved_away_of_two_directories_is_compared_with_the_leader_s_log
     snapshot["brokers"]["1"]["twice"] = {"orders-0": ["/kafka", "/old"]}
     way_out = ways_out(snapshot)["partition-in-two-log-directories"]
     assert "Compare the one that was moved with the leader's log before it is removed" in way_out
+
+
+def test_a_removed_state_hides_no_records_that_a_broker_has_which_is_no_replica() -> None:
+    """Seen on 2.8.2: the next controller elected the first live replica, and the other one lost its log."""
+    snapshot = replaced({**log(IDS["orders"]), "high_watermark": 50})
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    snapshot["brokers"]["1"]["dirs"].pop("orders-0")
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = {**log(IDS["orders"], EPOCHS[:2]), "high_watermark": 30}
+    ways = ways_out(snapshot)
+    assert "a leader_epoch of 15 or more, and broker 3 as leader" in ways["records-on-no-replica"]
+    assert "first see to orders-0, whose records are on brokers" in ways["partition-without-state"]
+    assert "first see to" not in ways["records-on-no-replica"]
+    assert "stray-log" not in ways and not problem(snapshot).procedures
+
+
+@pytest.mark.parametrize(("identity", "is_its"), [(IDS["orders"], True), (None, False)])
+def test_a_log_is_that_of_a_topic_without_states_and_logs_if_it_has_its_id(identity: str | None, is_its: bool) -> None:
+    """Without an id it may be of an earlier topic of the name: this one may have been created just now."""
+    snapshot = replaced({**log(identity), "high_watermark": 50}, release="2.8.2")
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    snapshot["brokers"]["1"]["dirs"].pop("orders-0")
+    assert ("records-on-no-replica" in found(snapshot)) is is_its

@@ -165,7 +165,8 @@ class LogAdvice(Facts):
         where, states = dict[str, list[str]](), dict[str, list[tuple[str, int, str]]]()
         for (name, number), hosts in found.items():
             topic, label = self.capture.topics[name], f"{topic_label(name)}-{number}"
-            least, known = topic.states[number].leader_epoch, self.last_epochs(topic, number, hosts)
+            state, known = topic.states.get(number), self.last_epochs(topic, number, hosts)
+            least = state.leader_epoch if state else 0
             epoch, leader, _ = self.leader_above(topic, number, {b: max(least, known.get(b, 0)) for b in hosts})
             where.setdefault(brokers(hosts), []).append(label)
             states.setdefault(listed(list(map(str, hosts))), []).append((label, epoch, leader))

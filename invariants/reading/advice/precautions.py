@@ -110,7 +110,7 @@ class Precautions(Facts):
             return False  # the same way out sees to it
         if kind in OF_IDS and one.kind is kinds.SHARED_ID and self._parts_topics(one, own):
             return False  # the same way out sees to it
-        if one.kind in OF_STATES and one.subject in self.elsewhere:
+        if one.kind in (*OF_STATES, *OF_MISSING_STATES) and one.subject in self.elsewhere:
             return False  # that state is written with the replicas, as another hazard says
         if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
             return False  # a member of the ISR that starts is elected

@@ -187,27 +187,32 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
 def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[int, str]:
     """Return the brokers that are no replicas, and have records that no replica has, with what shows it.
 
-    So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment. A log that is left
-    over from an earlier assignment has nothing but what the leader has, or has deleted: no leader epoch of the topic
-    above ZooKeeper's, whatever the replicas have that were not seen.
+    So it is where disks were attached to other brokers, or ZooKeeper is older than a reassignment, or replicas were
+    written by hand, perhaps without a state. A log that is left over from an earlier assignment has nothing but what
+    the leader has, or has deleted: no leader epoch of the topic above ZooKeeper's, whatever the replicas have that were
+    not seen.
     """
     state, replicas = topic.states.get(partition), topic.partitions.get(partition, ())
-    if state is None or topic.name in capture.deleting or not replicas:
+    if topic.name in capture.deleting or not replicas:
         return {}
-    members = dict.fromkeys([*replicas, *state.isr])  # of which the ISR may name others
+    epoch = NO_LATER_EPOCH if state is None else state.leader_epoch
+    members = dict.fromkeys([*replicas, *(state.isr if state else ())])  # of which the ISR may name others
     are_shown = all(capture.shows(b, topic.name, partition) for b in members)
     logs = [log for b in members if (log := capture.directory(b, topic.name, partition)) is not None]
-    others = [b for b in capture.brokers.values() if b.id not in {*replicas, *state.isr, state.leader} and b.seen]
+    leader = None if state is None else state.leader
+    others = [b for b in capture.brokers.values() if b.id not in {*members, leader} and b.seen]
     same, found = same_disks(capture, topic, partition), dict[int, str]()
     for broker in others:
         log = capture.directory(broker.id, topic.name, partition)
         is_other = log is not None and None not in (log.topic_id, topic.topic_id) and log.topic_id != topic.topic_id
         if log is None or is_other or log.is_empty is not False or broker.id in same:
             continue
-        fact = _lacking(log, logs, state.leader_epoch, topic) if are_shown else ""
-        last = max((epoch for epoch, _ in log.leader_epochs or ()), default=-1)
-        if not are_shown and log.topic_id is not None and log.topic_id == topic.topic_id and last > state.leader_epoch:
-            fact = f"its log has leader epoch {last}, and ZooKeeper {state.leader_epoch}"
+        if state is None and not logs and log.topic_id is None:
+            continue  # the topic may have been created just now
+        fact = _lacking(log, logs, epoch, topic) if are_shown else ""
+        last = max((known for known, _ in log.leader_epochs or ()), default=-1)
+        if not are_shown and log.topic_id is not None and log.topic_id == topic.topic_id and last > epoch:
+            fact = f"its log has leader epoch {last}, and ZooKeeper {epoch}"
         if fact:
             found[broker.id] = fact
     return found
@@ -334,6 +339,8 @@ MOST_RECORDS = 4
 """The most records of a log in the model: one for each range of offsets between changes of the leader epoch."""
 
 
+NO_LATER_EPOCH = 2**31 - 1
+"""A leader epoch that no log is above: of partitions without a state."""
 KEEPING = "to keep the records that"
 """How the premise of a choice between logs begins that keeps some of them."""
 EPOCH_DISTANCE = 8
