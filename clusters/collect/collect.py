@@ -384,7 +384,10 @@ class _Visit:
             if root.is_missing and owner is None:
                 raise _missing(place, root)
             if root.value_of("cluster.id") not in (None, cluster) and cluster is not None:
-                raise LogsUnread(f"{where} belongs to another cluster ({printable(root.value_of('cluster.id'))})")
+                raise LogsUnread(
+                    f"{where} belongs to another cluster ({printable(root.value_of('cluster.id'))}), as ZooKeeper has "
+                    f"{printable(cluster)}: see whether its address and chroot are right, and it has not lost its data"
+                )
             if owner is None and root.has_metadata_log and not root.directories:
                 continue  # a copy of a metadata log
             if owner is None:

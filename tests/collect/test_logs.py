@@ -327,7 +327,11 @@ def shown():
     ("properties", "broker", "message"),
     [
         ("broker.id=2\n", 1, "belongs to broker 2, not 1"),
-        ("broker.id=1\ncluster.id=other\n", 1, r"belongs to another cluster \(other\)"),
+        (
+            "broker.id=1\ncluster.id=other\n",
+            1,
+            r"to another cluster \(other\), as ZooKeeper has .*: see whether its address",
+        ),
         ("node.id=1\n", 1, "belongs to a node in KRaft mode, and the cluster does not migrate"),
         ("version=0\n", None, "does not say which broker it belongs to: name it, as in --logs 1="),
     ],
