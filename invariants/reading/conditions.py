@@ -10,7 +10,7 @@ from attrs import evolve
 from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
-from kwalk.model.kafka.snapshots.lineage import KEEPING, is_of_another_leader
+from kwalk.model.kafka.snapshots.lineage import KEEPING, is_displaced, is_of_another_leader
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.inspection import Inspection
 
@@ -110,7 +110,8 @@ def _of_lost_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collecti
         is_served = part.lineages.isr or any(one.in_isr and one.alive for one in known.values())
         is_served = is_served or name in capture.deleting or not part.choice.keeps
         for b in () if is_served else {*part.observed.isr} - {*gone, *part.choice.without}:
-            if capture.lacks(b, name, number) and not known[b].alive:
+            is_lost = capture.lacks(b, name, number) or is_displaced(capture, part.topic, number, b)
+            if is_lost and not known[b].alive:
                 found.setdefault(b, []).append(part.name)
     logs = [f"the log{'s' * (len(names) > 1)} that broker {b} had of {listed(names)}" for b, names in found.items()]
     return f"if {listed(logs)} {each(list(chain(*found.values())), 'is', 'are')} {ON_NO_DISK}" if found else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, log, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, problem, ways_out
 from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
@@ -110,3 +110,19 @@ def test_a_log_is_that_of_a_topic_without_states_and_logs_if_it_has_its_id(ident
     snapshot["topics"]["orders"]["partition_state"] = {}
     snapshot["brokers"]["1"]["dirs"].pop("orders-0")
     assert ("records-on-no-replica" in found(snapshot)) is is_its
+
+
+def test_a_log_of_another_topic_in_the_place_of_the_only_isr_members_own_is_a_loss() -> None:
+    """A directory was copied over it: seen on 2.8.2, where the plan was called safe without the last records."""
+    snapshot = alone("2.8.2")
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)  # the id is its first one
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0),), crc=9)
+    down(snapshot, 1)
+    state(snapshot).update(leader=-1, isr=[1], leader_epoch=7)
+    known = problem(snapshot)
+    assert known.premise == "if the log that broker 1 had of orders-0 is on no other disk"
+    assert known.keeps.startswith("it gives up the records that only broker 1 had of orders-0")
+    gone = next(one for one in known.alternatives if one.premise == "if broker 1 is gone for good")
+    assert gone.keeps == known.keeps

@@ -580,6 +580,8 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         return True
     if log is None and state is not None and all(capture.lacks(b, topic.name, partition) for b in state.isr):
         return True
+    if state is not None and state.isr == (owner,) and is_displaced(capture, topic, partition, owner):
+        return True
     log = log or Directory(leader_epochs=())
     others = [b for b in topic.partitions.get(partition, ()) if b != owner]
     known = (other for b in others if (other := capture.directory(b, topic.name, partition)) is not None)
@@ -593,6 +595,16 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
         or not all(capture.shows(b, topic.name, partition) for b in others)
         or any(_has_more(other, log, topic) for other in known)
     )
+
+
+def is_displaced(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
+    """Whether a broker has the log of another topic, unlike a replica, in the place of the log that it had."""
+    known = capture.logs_of({owner, *topic.partitions.get(partition, ())}, topic.name, partition)
+    log = known.get(owner)
+    if log is None or not is_of_an_earlier_topic(capture, topic, log):
+        return False
+    own = (one for one in known.values() if one.topic_id == topic.topic_id)
+    return any(compare(one, log, is_compacted=topic.may_be_compacted).relation is Relation.UNRELATED for one in own)
 
 
 def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
