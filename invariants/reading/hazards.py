@@ -43,6 +43,7 @@ OF_LAST_COPIES = (
     kinds.LAST_COPY_MOVES,
     kinds.LOG_SET_ASIDE,
     kinds.DOWN_WITH_ANOTHER_ID,
+    kinds.TWO_DIRECTORIES,
 )
 """Kinds about records of which a broker may have the last copy."""
 OF_NO_REPLICAS = (kinds.ORPHANED_LOG, kinds.LOGS_ONLY, kinds.PARTITION_LOST)

@@ -87,6 +87,11 @@ def test_what_is_moved_away_of_two_directories_is_compared_with_the_leader_s_log
     snapshot["brokers"]["1"]["twice"] = {"orders-0": ["/kafka", "/old"]}
     way_out = ways_out(snapshot)["partition-in-two-log-directories"]
     assert "Compare the one that was moved with the leader's log before it is removed" in way_out
+    down(snapshot, 1)
+    state(snapshot)["isr"] = [2, 3]
+    assert (
+        "do not give broker 1 up: it may have the last copy of records of orders-0" in ways_out(snapshot)["broker-down"]
+    )
 
 
 def test_a_removed_state_hides_no_records_that_a_broker_has_which_is_no_replica() -> None:
