@@ -131,3 +131,14 @@ def test_a_log_of_another_topic_in_the_place_of_the_only_isr_members_own_is_a_lo
     assert known.keeps.startswith("it gives up the records that only broker 1 had of orders-0")
     gone = next(one for one in known.alternatives if one.premise == "if broker 1 is gone for good")
     assert gone.keeps == known.keeps
+
+
+def test_a_mark_is_taken_back_while_no_broker_runs() -> None:
+    """It was written by a tool while all were down: nothing has been deleted."""
+    snapshot = alone("3.4.1")
+    snapshot["delete_topics"] = ["orders"]
+    down(snapshot, 1, 2, 3)
+    way_out = ways_out(snapshot)["deletion-pending"]
+    assert way_out.startswith("if orders is wanted, delete its mark in /admin/delete_topics before a broker starts")
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    assert "delete its mark" not in ways_out(snapshot)["deletion-pending"]

@@ -10,12 +10,16 @@ from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import MOST, REASSIGN, ByKind, ByPlace, Facts
 from kwalk.model.kafka.snapshots.at_rest import reassignment_of
 from kwalk.model.kafka.snapshots.capture import COMPACTED, topic_label
-from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
+from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed
 from kwalk.model.language.inspection import FindingKind, Observation
 
 OF_OFFSETS = "cleanup.policy=compact,compression.type=producer,segment.bytes=104857600"
 OF_TRANSACTIONS = (
     "cleanup.policy=compact,compression.type=uncompressed,segment.bytes=104857600,unclean.leader.election.enable=false"
+)
+UNBEGUN = (
+    "delete its mark in /admin/delete_topics before a broker starts: no controller has it in memory, and no log is "
+    "gone. Otherwise "
 )
 
 
@@ -61,11 +65,20 @@ class RequestAdvice(Facts):
         if kind is kinds.DELETION_PENDING:
             until = "brokers serve the topic until its reassignment has ended; none of its name can be created"
             now = until if is_served else kind.now
-            return evolve(kind, now=now, way_out=self._of_waiting_deletions(kind, observations))
+            way_out = self._of_waiting_deletions(kind, observations)
+            whole = [one.subject for one in observations if self._is_whole(one.fields["topic"])]
+            if whole and not self.capture.live:
+                way_out = f"if {listed(whole[:MOST])} {each(whole, 'is', 'are')} wanted, {UNBEGUN}{way_out}"
+            return evolve(kind, now=now, way_out=way_out)
         if not is_served:
             return kind
         way_out = kinds.UNWANTED_MARK + kind.way_out
         return evolve(kind, now=served.now, later=served.later, cause=served.cause, way_out=way_out)
+
+    def _is_whole(self, name: str) -> bool:
+        """Whether all replicas of a topic show their logs."""
+        partitions = self.capture.topics[name].partitions.items()
+        return all(self.capture.logs_of(replicas, name, n).keys() == {*replicas} for n, replicas in partitions)
 
     def _of_waiting_deletions(self, kind: FindingKind, observations: Sequence[Observation]) -> str:
         """Return what deletions wait for, with no empty broker or disk in the place of one whose logs others need."""
