@@ -60,6 +60,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     lost_topics,
     may_have_lost_ids,
     may_hold_another_id,
+    other_topic_of,
     refuses_later_epochs,
     served_as,
     serves_as_told,
@@ -925,7 +926,9 @@ class Findings:
             is_unidentified |= is_kept or (b not in isr and any(beginning_apart(lineages, b, kept) for kept in keeps))
             if b not in keeps and (is_other or is_unidentified or b in ahead):
                 fact = lineages.earlier.get(lineages.group_of(b) or 0, "") if is_other else apart
-                shown = f"its log has the topic id {log.topic_id}, ZooKeeper has {place.topic.topic_id}"
+                owner = other_topic_of(self.capture, place.topic, log.topic_id or "")
+                of = f" of topic {topic_label(owner)}" if owner else ""
+                shown = f"its log has the topic id {log.topic_id}{of}, ZooKeeper has {place.topic.topic_id}"
                 if is_unidentified:
                     shown = (
                         f"its log {'has no topic id, and ' * (log.topic_id is None)}is no copy of the others: {apart}"

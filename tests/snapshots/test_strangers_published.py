@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, log, problem, ways_out
+from tests.snapshots.test_combined_damages import EPOCHS, IDS, OTHER, cluster, log, problem, ways_out
 from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
 
 
-def replaced(stray: dict[str, Any], *, release: str = "3.9.0") -> dict[str, Any]:
+def replaced(stray: dict[str, Any]) -> dict[str, Any]:
     """The replicas were written by hand, and the state removed: broker 1 leads a new log; broker 3 has a log, too."""
-    snapshot = alone(release)
+    snapshot = alone("3.9.0")
     snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1]
     state(snapshot).update(leader_epoch=0, isr=[1])
     snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(IDS["orders"], ((0, 0),), crc=9)
@@ -41,13 +41,11 @@ def test_a_stray_copy_of_the_leaders_log_is_only_left_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "failed", "is_offline"), [("3.4.1", False, True), ("3.0.2", True, True), ("3.0.2", False, False)]
+    ("of", "failed", "is_offline"), [("3.4.1", False, True), ("3.0.2", True, True), ("3.0.2", False, False)]
 )
-def test_a_replica_is_on_a_failed_disk_if_its_live_broker_was_not_read(
-    release: str, failed: bool, is_offline: bool
-) -> None:
+def test_a_replica_is_on_a_failed_disk_if_its_live_broker_was_not_read(of: str, failed: bool, is_offline: bool) -> None:
     """Metadata says so; on 3.0 it says the same of a replica that has refused its first request."""
-    snapshot = json.loads((FOLDER / "offline-dir-only-replica.json").read_text()) | {"version": release}
+    snapshot = json.loads((FOLDER / "offline-dir-only-replica.json").read_text()) | {"version": of}
     roots = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": True}]
     snapshot["brokers"]["2"] |= {"dirs": None, "log_dirs": roots if failed else []}
     kinds = found(snapshot).keys()
@@ -111,7 +109,7 @@ def test_a_removed_state_hides_no_records_that_a_broker_has_which_is_no_replica(
 @pytest.mark.parametrize(("identity", "is_its"), [(IDS["orders"], True), (None, False)])
 def test_a_log_is_that_of_a_topic_without_states_and_logs_if_it_has_its_id(identity: str | None, is_its: bool) -> None:
     """Without an id it may be of an earlier topic of the name: this one may have been created just now."""
-    snapshot = replaced({**log(identity), "high_watermark": 50}, release="2.8.2")
+    snapshot = replaced({**log(identity), "high_watermark": 50}) | {"version": "2.8.2"}
     snapshot["topics"]["orders"]["partition_state"] = {}
     snapshot["brokers"]["1"]["dirs"].pop("orders-0")
     assert ("records-on-no-replica" in found(snapshot)) is is_its
@@ -142,3 +140,21 @@ def test_a_mark_is_taken_back_while_no_broker_runs() -> None:
     assert way_out.startswith("if orders is wanted, delete its mark in /admin/delete_topics before a broker starts")
     snapshot["brokers"]["3"]["dirs"].pop("orders-0")
     assert "delete its mark" not in ways_out(snapshot)["deletion-pending"]
+
+
+def test_directories_of_two_topics_that_were_exchanged_are_no_loss() -> None:
+    """The only ISR member of both is down: each log has the other's name, and partition.metadata shows it."""
+    snapshot = cluster("3.4.1")
+    for (name, identity), crc in zip(IDS.items(), (7, 8), strict=True):
+        topic = snapshot["topics"][name]
+        topic.update(version=0, mzxid=60)
+        topic["partition_state"]["0"].update(leader=-1, isr=[1], leader_epoch=6)
+        for number, broker in snapshot["brokers"].items():
+            broker["dirs"][f"{name}-0"] = log(identity, EPOCHS if number == "1" else EPOCHS[:2], crc=crc)
+    logs = snapshot["brokers"]["1"]["dirs"]
+    logs["orders-0"], logs["payments-0"] = logs["payments-0"], logs["orders-0"]
+    down(snapshot, 1)
+    known = problem(snapshot)
+    assert known.left_out == ("orders-0", "payments-0") and not known.procedures
+    assert any("the directory payments-0 of broker 1 has its topic id, and may be the log" in n for n in known.notes)
+    assert f"{IDS['payments']} of topic payments" in found(snapshot)["down-broker-has-another-log"].detail

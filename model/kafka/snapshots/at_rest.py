@@ -69,6 +69,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     compare,
     id_on_failed_disks,
     in_sync,
+    is_displaced,
     last_copies_aside,
     lineages_of,
     lost_records,
@@ -636,7 +637,20 @@ def _under_other_names(capture: Capture, topic: Topic, partition: int) -> str:
     found = needing_their_names(capture, topic, partition)
     label = topic_label(topic.name)
     where = listed([f"broker {b} may have the log of {label}-{other} in its directory" for b, other in found.items()])
-    return f"{where}: give it its own name again first" if found else ""
+    if found:
+        return f"{where}: give it its own name again first"
+    isr = topic.states[partition].isr if partition in topic.states else ()
+    if len(isr) != 1 or not is_displaced(capture, topic, partition, isr[0]):
+        return ""
+    others = [f"{name} of broker {b.id}" for b in capture.hosts for name in b.directories if _is_under(b, name, topic)]
+    has = each(others, "the directory {} has", "the directories {} have").format(listed(others))
+    return f"{has} its topic id, and may be the log that broker {isr[0]} had: see to it first" if others else ""
+
+
+def _is_under(broker: Broker, name: str, topic: Topic) -> bool:
+    """Whether a broker has a log with a topic's id in a directory of another topic."""
+    is_named = name.rpartition("-")[0] == topic.name or name in broker.assumed
+    return not is_named and broker.directories[name].topic_id == topic.topic_id
 
 
 def _on_disks_of_others(capture: Capture, topic: Topic, partition: int) -> str:
