@@ -158,3 +158,11 @@ def test_directories_of_two_topics_that_were_exchanged_are_no_loss() -> None:
     assert known.left_out == ("orders-0", "payments-0") and not known.procedures
     assert any("the directory payments-0 of broker 1 has its topic id, and may be the log" in n for n in known.notes)
     assert f"{IDS['payments']} of topic payments" in found(snapshot)["down-broker-has-another-log"].detail
+
+
+def test_a_replica_with_the_log_of_another_topic_has_no_record_of_its_own() -> None:
+    """The topic's own log is on a broker that is no replica, and is not merely left over."""
+    snapshot = replaced({**log(IDS["orders"]), "high_watermark": 50})
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0),), crc=9)
+    assert "no replica has a record" in found(snapshot)["records-on-no-replica"].detail

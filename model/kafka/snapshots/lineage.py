@@ -198,7 +198,8 @@ def records_elsewhere(capture: Capture, topic: Topic, partition: int) -> dict[in
     epoch = NO_LATER_EPOCH if state is None else state.leader_epoch
     members = dict.fromkeys([*replicas, *(state.isr if state else ())])  # of which the ISR may name others
     are_shown = all(capture.shows(b, topic.name, partition) for b in members)
-    logs = [log for b in members if (log := capture.directory(b, topic.name, partition)) is not None]
+    held = [log for b in members if (log := capture.directory(b, topic.name, partition)) is not None]
+    logs = [log for log in held if not is_of_an_earlier_topic(capture, topic, log)]
     leader = None if state is None else state.leader
     others = [b for b in capture.brokers.values() if b.id not in {*members, leader} and b.seen]
     same, found = same_disks(capture, topic, partition), dict[int, str]()
