@@ -562,10 +562,10 @@ DOWN_WITH_ANOTHER_LOG = FindingKind(
 MISNAMED = evolve(
     DOWN_WITH_ANOTHER_LOG,
     name="directory-has-another-partitions-log",
-    title="a directory of a broker that is down has the log of another partition of the topic",
+    title="a directory of a broker that is down has the log of another partition",
     properties=("isr_has_only_own_records",),
     later="when it starts, it serves the records of the other partition, or copies its own partition's behind them: "
-    "brokers compare topic ids, which partitions share",
+    "brokers compare topic ids, which partitions share, or logs lack",
     way_out="",
     log="none: the broker loads the directory as any other",
     cause="directories were renamed, swapped or copied while the broker was down",

@@ -12,6 +12,8 @@ from tests.snapshots.test_reported_clusters import FOLDER
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
 
+MISNAMED = "directory-has-another-partitions-log"
+
 
 def replaced(stray: dict[str, Any]) -> dict[str, Any]:
     """The replicas were written by hand, and the state removed: broker 1 leads a new log; broker 3 has a log, too."""
@@ -142,22 +144,36 @@ def test_a_mark_is_taken_back_while_no_broker_runs() -> None:
     assert "delete its mark" not in ways_out(snapshot)["deletion-pending"]
 
 
-def test_directories_of_two_topics_that_were_exchanged_are_no_loss() -> None:
-    """The only ISR member of both is down: each log has the other's name, and partition.metadata shows it."""
-    snapshot = cluster("3.4.1")
-    for (name, identity), crc in zip(IDS.items(), (7, 8), strict=True):
+def exchanged(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """Broker 1, the only ISR member of two topics, is down; each log has the other's name."""
+    for name, crc in zip(IDS, (7, 8), strict=True):
         topic = snapshot["topics"][name]
         topic.update(version=0, mzxid=60)
         topic["partition_state"]["0"].update(leader=-1, isr=[1], leader_epoch=6)
         for number, broker in snapshot["brokers"].items():
+            identity = topic["znode"].get("topic_id")
             broker["dirs"][f"{name}-0"] = log(identity, EPOCHS if number == "1" else EPOCHS[:2], crc=crc)
     logs = snapshot["brokers"]["1"]["dirs"]
     logs["orders-0"], logs["payments-0"] = logs["payments-0"], logs["orders-0"]
     down(snapshot, 1)
+    return snapshot
+
+
+def test_directories_of_two_topics_that_were_exchanged_are_no_loss() -> None:
+    snapshot = exchanged(cluster("3.4.1"))
     known = problem(snapshot)
     assert known.left_out == ("orders-0", "payments-0") and not known.procedures
     assert any("the directory payments-0 of broker 1 has its topic id, and may be the log" in n for n in known.notes)
     assert f"{IDS['payments']} of topic payments" in found(snapshot)["down-broker-has-another-log"].detail
+
+
+def test_directories_of_two_topics_that_were_exchanged_are_seen_without_topic_ids() -> None:
+    """The plan started the broker, which would have served each topic with the records of the other one."""
+    snapshot = exchanged(cluster("2.7.2", ids=dict.fromkeys(IDS)))
+    assert "orders-0 of broker 1 begins as payments-0 does" in found(snapshot)[MISNAMED].detail
+    assert "orders-0 there is the log of payments-0" in ways_out(snapshot)[MISNAMED]
+    known = problem(snapshot)
+    assert not known.procedures and any("broker 1 may have the log of payments-0" in note for note in known.notes)
 
 
 def test_a_replica_with_the_log_of_another_topic_has_no_record_of_its_own() -> None:

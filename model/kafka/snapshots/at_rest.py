@@ -29,7 +29,6 @@ from kwalk.model.kafka.snapshots.capture import (
     MetadataCache,
     Topic,
     kept_by_capture,
-    topic_label,
 )
 from kwalk.model.kafka.snapshots.diagnosis import (
     alters_isr,
@@ -635,8 +634,7 @@ def _unequal(capture: Capture, topic: Topic, partition: int) -> str:
 def _under_other_names(capture: Capture, topic: Topic, partition: int) -> str:
     """Return which directories of a partition have another one's log, of which it may be the last."""
     found = needing_their_names(capture, topic, partition)
-    label = topic_label(topic.name)
-    where = listed([f"broker {b} may have the log of {label}-{other} in its directory" for b, other in found.items()])
+    where = listed([f"broker {b} may have the log of {other} in its directory" for b, other in found.items()])
     if found:
         return f"{where}: give it its own name again first"
     isr = topic.states[partition].isr if partition in topic.states else ()
