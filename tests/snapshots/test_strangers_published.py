@@ -182,3 +182,18 @@ def test_a_replica_with_the_log_of_another_topic_has_no_record_of_its_own() -> N
     snapshot["topics"]["orders"].update(version=0, mzxid=60)
     snapshot["brokers"]["1"]["dirs"]["orders-0"] = log(OTHER, ((0, 0),), crc=9)
     assert "no replica has a record" in found(snapshot)["records-on-no-replica"].detail
+
+
+def test_a_log_that_nobody_has_read_is_not_moved_away_for_that_of_an_earlier_topic() -> None:
+    """The plan wrote the earlier topic's id into ZooKeeper, and moved the log of the live replica away."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"].update(version=0, mzxid=60)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, ((0, 0),), crc=9)
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=None)
+    down(snapshot, 2)
+    state(snapshot).update(leader=-1, isr=[2], leader_epoch=6)
+    known = problem(snapshot)
+    assert not known.procedures
+    assert any("log directories of broker 1 were not read: collect them" in note for note in known.notes)

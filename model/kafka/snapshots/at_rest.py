@@ -639,10 +639,21 @@ def _under_other_names(capture: Capture, topic: Topic, partition: int) -> str:
         return f"{where}: give it its own name again first"
     isr = topic.states[partition].isr if partition in topic.states else ()
     if len(isr) != 1 or not is_displaced(capture, topic, partition, isr[0]):
-        return ""
+        return _unread_beside(capture, topic, partition, isr)
     others = [f"{name} of broker {b.id}" for b in capture.hosts for name in b.directories if _is_under(b, name, topic)]
     has = each(others, "the directory {} has", "the directories {} have").format(listed(others))
     return f"{has} its topic id, and may be the log that broker {isr[0]} had: see to it first" if others else ""
+
+
+def _unread_beside(capture: Capture, topic: Topic, partition: int, isr: Sequence[int]) -> str:
+    """Return which live replicas were not read, where the log of the only ISR member has an id the topic never had."""
+    unread = [b for b in topic.partitions.get(partition, ()) if not capture.shows(b, topic.name, partition)]
+    unread = [b for b in unread if capture.brokers[b].alive]
+    held = [capture.directory(b, topic.name, partition) for b in isr if capture.shows(b, topic.name, partition)]
+    if not unread or len(isr) != 1 or not any(is_of_an_earlier_topic(capture, topic, log) for log in held):
+        return ""
+    which = f"the log directories of {brokers_in_words(unread)} were not read"
+    return f"broker {isr[0]} has an earlier topic's log, and {which}: collect them (--logs of kwalk collect)"
 
 
 def _is_under(broker: Broker, name: str, topic: Topic) -> bool:
