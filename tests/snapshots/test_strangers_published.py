@@ -197,3 +197,17 @@ def test_a_log_that_nobody_has_read_is_not_moved_away_for_that_of_an_earlier_top
     known = problem(snapshot)
     assert not known.procedures
     assert any("log directories of broker 1 were not read: collect them" in note for note in known.notes)
+
+
+@pytest.mark.parametrize("was_sent_to_both", [False, True])
+def test_an_exchanged_directory_is_seen_beside_the_other_one(was_sent_to_both: bool) -> None:
+    """No other log of orders was read: it may begin as payments does, if both got one batch, and then both have it."""
+    snapshot = exchanged(cluster("2.7.2", ids=dict.fromkeys(IDS)))
+    for name, replica, other in (("orders", 2, "3"), ("payments", 3, "2")):
+        snapshot["topics"][name]["znode"]["partitions"]["0"] = [1, replica]
+        snapshot["brokers"][other]["dirs"].pop(f"{name}-0")
+    snapshot["brokers"]["2"].update(dirs=None, log_dirs=None)
+    if was_sent_to_both:
+        snapshot["brokers"]["1"]["dirs"]["payments-0"] = log(None, crc=8)
+    assert (MISNAMED in found(snapshot)) is not was_sent_to_both
+    assert was_sent_to_both or "start-broker 1" not in [one.name for one in problem(snapshot).procedures]

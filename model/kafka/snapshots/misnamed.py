@@ -58,7 +58,7 @@ def place_in(capture: Capture, topic: Topic, partition: int, broker: int) -> tup
     if log is None or log.first_batch is None or log.topic_id is not None:
         return None
     own = [one.first_batch for b, one in _logs(capture, topic, partition) if b != broker and one.first_batch]
-    if not own or log.first_batch in own:
+    if log.first_batch in own:
         return None
     places = _beginning_anywhere(capture).get(log.first_batch, frozenset())
     found = {
@@ -67,7 +67,15 @@ def place_in(capture: Capture, topic: Topic, partition: int, broker: int) -> tup
         for b, other in _logs(capture, capture.topics[name], number)
         if name != topic.name and b != broker and compare(log, other).relation in (Relation.SAME, Relation.PREFIX)
     }
+    if not own:  # one batch may have been sent to both: then the other directory has it, too
+        found = {one for one in found if _begins_otherwise(capture, one, broker, log.first_batch)}
     return found.pop() if len(found) == 1 else None
+
+
+def _begins_otherwise(capture: Capture, place: tuple[str, int], broker: int, batch: BatchHeader) -> bool:
+    """Whether a broker's own directory of a partition begins with another batch."""
+    own = capture.directory(broker, *place)
+    return own is not None and own.first_batch not in (None, batch)
 
 
 def misnamed_logs(capture: Capture, topic: Topic, partition: int) -> dict[int, tuple[str, int]]:
