@@ -83,7 +83,7 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     """
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
     ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
-    own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts))
+    own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts), _of_strays(capture, parts, gone))
     return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, others)
 
 
@@ -95,6 +95,21 @@ def _of_ids_on_failed_disks(parts: Iterable[ClusterPart]) -> str:
             identity = part.lineages.logs[b].topic_id if one.offline and b in part.lineages.logs else None
             if identity not in (None, part.topic.topic_id):
                 found[f"{part.name} on the failed disk of broker {b} has the topic id {identity}"] = None
+    return f"if {listed(list(found))}" if found else ""
+
+
+def _of_strays(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that replicas have what logs of brokers that are none have, where not all were read."""
+    found = dict[str, None]()
+    for part in parts:
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        others = [b for b, one in known if one.directory and not one.replica and not one.in_isr]
+        name, number = part.topic.name, part.partitions[0]
+        logs = capture.logs_of(others, name, number)
+        strays = [b for b, log in logs.items() if log.topic_id in (None, part.topic.topic_id) and not log.is_empty]
+        unread = {b for b in part.observed.isr if not capture.shows(b, name, number)} - {*gone, *part.choice.without}
+        if strays and unread and name not in capture.deleting:
+            found[f"{part.name} of {brokers(sorted(unread))} has what it has on {brokers(sorted(strays))}"] = None
     return f"if {listed(list(found))}" if found else ""
 
 

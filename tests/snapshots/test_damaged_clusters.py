@@ -53,6 +53,7 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 # Plans.
 
 OWN_DISKS = "if the replicas have disks of their own"
+OWN_STRAY = "if t0-0 of broker 3 has what it has on broker 4"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
 NO_LATER = "; those of broker {} have no leader epoch above ZooKeeper's"
 OWN_TOPIC = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
@@ -61,14 +62,14 @@ NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
-        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}, and {OWN_STRAY}": [
             "start-broker 3",
             "move-directories t0 4",
         ],
     },
     "another-broker-id-rf-1-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["set-broker-id 4 3"],
-        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}": [
+        f"{OWN_DISKS}, and {UNSEEN.format(3)}{NO_LATER.format(3)}, and {OWN_STRAY}": [
             "start-broker 3",
             "move-directories t0 4",
         ],

@@ -211,3 +211,13 @@ def test_an_exchanged_directory_is_seen_beside_the_other_one(was_sent_to_both: b
         snapshot["brokers"]["1"]["dirs"]["payments-0"] = log(None, crc=8)
     assert (MISNAMED in found(snapshot)) is not was_sent_to_both
     assert was_sent_to_both or "start-broker 1" not in [one.name for one in problem(snapshot).procedures]
+
+
+def test_a_stray_log_is_left_over_only_if_the_isr_has_what_it_has() -> None:
+    """Nobody has read the disk of the leader, which may have begun anew."""
+    snapshot = replaced(log(IDS["orders"], ((0, 0),), crc=9))
+    assert "of broker 1 has what it has on broker 3" not in problem(snapshot).premise
+    snapshot["brokers"]["1"].update(dirs=None, log_dirs=None)
+    known = problem(snapshot)
+    assert "move-directories orders 3" in [one.name for one in known.procedures]
+    assert known.premise.endswith("if orders-0 of broker 1 has what it has on broker 3")
