@@ -185,7 +185,7 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         name, number = part.topic.name, part.partitions[0]
         unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
         isr = {b for b in members if known[b].in_isr} - {*gone}
-        found |= unseen
+        found |= unseen | {b for b, one in known.items() if one.offline and not capture.brokers[b].seen}
         is_compared = isr - unseen or part.lineages.logs.keys() <= {*part.observed.isr} | unseen
         unlike |= set() if is_compared else unseen & isr
         if not any(known[b].alive for b in isr):
