@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.compacted_transactions import EntryKind, TransactionalEntry, TransactionalLog
 from kwalk.model.kafka.storage.domains import KEYS, MAP_KEYS, Key
-from kwalk.model.kafka.storage.versions import MARKERS_HAVE_NO_KEY
+from kwalk.model.kafka.storage.versions.compaction import MARKERS_HAVE_NO_KEY
 from kwalk.model.language import always, premise, reachable, step
 
 

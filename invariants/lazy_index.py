@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.lazy_index import Append, Index, LargestTime, LazyIndex, Reader
-from kwalk.model.kafka.storage.versions import LARGEST_TIMES_ARE_READ_ONCE
+from kwalk.model.kafka.storage.versions.segments import LARGEST_TIMES_ARE_READ_ONCE
 from kwalk.model.language import always, premise, reachable, step
 
 

@@ -13,7 +13,7 @@ from kwalk.model.kafka.storage.leader_epochs import (
     latest_epoch,
     start_of,
 )
-from kwalk.model.kafka.storage.versions import RESPONSES_ARE_OF_THEIR_EPOCH
+from kwalk.model.kafka.storage.versions.leader_epochs import RESPONSES_ARE_OF_THEIR_EPOCH
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.sequence_reset import ForgottenProducer, NewPartition, ProducerIs, SentBatch
-from kwalk.model.kafka.storage.versions import PRODUCERS_OUTLIVE_RECORDS
+from kwalk.model.kafka.storage.versions.producers import PRODUCERS_OUTLIVE_RECORDS
 from kwalk.model.language import always, premise, reachable, step
 
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.start_reads import (
-    LAST_PLACE,
-    OLD_FORMAT,
-    PLACES,
-    SWAPS,
-    SegmentedLog,
-    last_snapshot,
-)
-from kwalk.model.kafka.storage.versions import SNAPSHOTS_ARE_KEPT_FOR_RECOVERY, SWAPS_KEEP_SNAPSHOTS
+from kwalk.model.kafka.storage.start_reads import LAST_PLACE, OLD_FORMAT, PLACES, SWAPS, SegmentedLog, last_snapshot
+from kwalk.model.kafka.storage.versions.producers import SNAPSHOTS_ARE_KEPT_FOR_RECOVERY
+from kwalk.model.kafka.storage.versions.recovery import SWAPS_KEEP_SNAPSHOTS
 from kwalk.model.language import always, premise, reachable, step
 
 

@@ -34,16 +34,14 @@ from kwalk.model.kafka.storage.log import (
 )
 from kwalk.model.kafka.storage.log_loading import is_flushed
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.compaction import (
     CLEANS_PARTS_OF_SEGMENTS,
     DIRTY_PART,
-    EMPTY_SEGMENT_IS_REPLACED,
     GAPS_ARE_PASSED,
-    ROLLS_BEFORE_OVERFLOW,
-    TIME_INDEX,
     TOMBSTONES_BY_FILE_TIME,
     TOMBSTONES_HAVE_A_HORIZON,
 )
+from kwalk.model.kafka.storage.versions.segments import EMPTY_SEGMENT_IS_REPLACED, ROLLS_BEFORE_OVERFLOW, TIME_INDEX
 from kwalk.model.language import always, eventually, premise, reachable, step, when_quiescent
 
 SKIPPING = (

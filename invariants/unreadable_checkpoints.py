@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.unreadable_checkpoints import CheckpointedLog, is_used
-from kwalk.model.kafka.storage.versions import BAD_NUMBERS_ARE_OF_THE_DISK
+from kwalk.model.kafka.storage.versions.compaction import BAD_NUMBERS_ARE_OF_THE_DISK
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.storage.versions import END_OFFSET_BEFORE_THE_INDEX, FAILED_WRITES_FENCE
+from kwalk.model.kafka.storage.versions.recovery import END_OFFSET_BEFORE_THE_INDEX, FAILED_WRITES_FENCE
 from kwalk.model.kafka.storage.write_errors import DirectoryState, FailingLog
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 

@@ -23,7 +23,7 @@ from kwalk.model.kafka.storage import log as log_model
 from kwalk.model.kafka.storage import log_cleaner, log_loading
 from kwalk.model.kafka.storage.log import append_to_log, file_name
 from kwalk.model.kafka.storage.state import Batch, LogPhase, Suffix
-from kwalk.model.kafka.storage.versions import TOMBSTONES_HAVE_A_HORIZON
+from kwalk.model.kafka.storage.versions.compaction import TOMBSTONES_HAVE_A_HORIZON
 from kwalk.model.language.binding import Binding
 from kwalk.model.language.errors import GuardFailed
 

@@ -32,7 +32,7 @@ from kwalk.clusters.lab.segment_files import (
     modelled,
     read_batches,
 )
-from kwalk.invariants.stories.storage import RECOVERY
+from kwalk.invariants.stories.log_segments import RECOVERY
 from kwalk.model.kafka.storage import log as log_model
 from kwalk.model.kafka.storage import log_loading
 from kwalk.model.kafka.storage.log import active_segment, fetch_offset_by_timestamp, file_name, read_from_log

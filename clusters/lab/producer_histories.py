@@ -20,7 +20,7 @@ from attrs import frozen, mutable
 
 from kwalk.clusters.lab.log_histories import BEGIN, LogHistory
 from kwalk.clusters.lab.segment_files import LogRefused
-from kwalk.invariants.stories.storage import LATE_BATCHES
+from kwalk.invariants.stories.log_producers import LATE_BATCHES
 from kwalk.model.kafka.storage import producer_state
 from kwalk.model.kafka.storage.producer_state import ProducerEntry, ProducerLog, end_offset
 from kwalk.model.kafka.storage.versions import VARIANTS

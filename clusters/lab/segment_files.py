@@ -25,13 +25,8 @@ from attrs import frozen
 
 from kwalk.clusters.collect.log_files import HEADER, MAGIC
 from kwalk.clusters.lab.java_helper import JavaHelper
-from kwalk.invariants.stories.storage import LOOKUP
-from kwalk.model.kafka.storage.log import (
-    append_to_log,
-    fetch_offset_by_timestamp,
-    file_name,
-    read_from_log,
-)
+from kwalk.invariants.stories.log_segments import LOOKUP
+from kwalk.model.kafka.storage.log import append_to_log, fetch_offset_by_timestamp, file_name, read_from_log
 from kwalk.model.kafka.storage.state import Batch, PartitionLog
 from kwalk.model.kafka.storage.versions import VARIANTS
 from kwalk.model.language import KwalkError, UsageError

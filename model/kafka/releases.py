@@ -5,7 +5,7 @@ Each version flag declares since when it is on, so that a release has settings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kwalk.model.language import Fix, Flag, Trial
 
@@ -108,6 +108,11 @@ class ReleaseFlags:
     def _setting_at(self, order: tuple[int, ...], name: str) -> Setting:
         """Return a version flag's setting in a release: that of the last change that is not later."""
         return [setting for since, setting in self._settings[name] if since <= order][-1]
+
+
+def variant_of(parts: Iterable[ReleaseFlags], name: str) -> dict[str, bool | str]:
+    """Return the version flags of a release in several parts; see `ReleaseFlags.variant_of`."""
+    return {flag: setting for part in parts for flag, setting in part.variant_of(name).items()}
 
 
 def _order(release: str) -> tuple[int, ...]:

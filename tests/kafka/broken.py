@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 
 from attrs import field, frozen
 
@@ -36,6 +38,14 @@ class Broken:
     def actions(self) -> tuple[str, ...]:
         """The keys of the action instances, as models name them."""
         return tuple(BETWEEN_ARGUMENTS.sub(", ", step) for step in self.steps.split())
+
+
+def read_behaviours(name: str) -> tuple[tuple[tuple[Broken, str], ...], tuple[Broken, ...]]:
+    """Return the behaviours of a file here: those with a release in which they break nothing, and the others."""
+    rows = tomllib.loads((Path(__file__).parent / name).read_text())["behaviour"]
+    found = [(row.pop("absent_in", ""), Broken(**row)) for row in rows]
+    repaired = tuple((one, release) for release, one in found if release)
+    return repaired, tuple(one for release, one in found if not release)
 
 
 def judged(

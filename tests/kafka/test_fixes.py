@@ -10,7 +10,8 @@ from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.migration import configuration_versions
 from kwalk.model.kafka.server import versions as server_versions
 from kwalk.model.kafka.storage import versions as storage_versions
-from kwalk.model.kafka.storage.versions import DELETE_RECORDS, EARLIEST_SEQUENCE_COUNTS
+from kwalk.model.kafka.storage.versions.producers import EARLIEST_SEQUENCE_COUNTS
+from kwalk.model.kafka.storage.versions.retention import DELETE_RECORDS
 from kwalk.model.kafka.versions import PARTS as PARTS_OF_THE_CONTROLLER
 from kwalk.model.kafka.versions import VARIANTS
 from kwalk.model.kafka.versions.deletion import OLD_UPSERT
@@ -21,7 +22,7 @@ from kwalk.search.analyses.audit.audit import AuditOptions, Judgement, audit, ce
 PARTS = (
     *PARTS_OF_THE_CONTROLLER,
     group_versions.FLAGS,
-    storage_versions.FLAGS,
+    *storage_versions.PARTS,
     server_versions.FLAGS,
     configuration_versions.FLAGS,
 )

@@ -2,7 +2,7 @@
 
 Begin with `state`, then read `log_segment` and `indexes` (what a segment has, and how a record is found in it), `log`
 (rolling, retention, truncation), `log_cleaner`, `log_loading` (flushes, crashes, recovery) and
-`kwalk.invariants.stories.storage` (the stories). `versions` has the flags. `leader_epochs`, `compacted_transactions`,
+`kwalk.invariants.stories.storage` (all stories). `versions` has the flags. `leader_epochs`, `compacted_transactions`,
 `producer_state`, `future_log`, `log_cleaner_manager`, `log_creation`, `log_deletion`, `cleaner_buffers`,
 `uncleanable_logs` and `unreadable_checkpoints` are models of their own: what followers truncate after elections, what
 a cleaning leaves of transactions, what a log knows of producers, how a replica moves to another log directory, who

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import LOG, PRODUCER, RETENTION_MS, TIME, TIMES
-from kwalk.model.kafka.storage.versions import ADDED_INDEXES_ARE_TRIMMED, TIME_INDEX
+from kwalk.model.kafka.storage.versions.segments import ADDED_INDEXES_ARE_TRIMMED, TIME_INDEX
 from kwalk.model.language import Actor, Array, Domain, action, array, flag, member, number, optional, require, state
 
 UPGRADED = Domain("upgraded", "segments of the log", default=2)

@@ -18,7 +18,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import BATCH_BYTES, LOG_CLEANER, OFFSETS, PRODUCER, Size
-from kwalk.model.kafka.storage.versions import CLEANED_SEGMENTS_ROLL, CLEANED_TIMES_HAVE_THEIR_OFFSET, GROWN_BATCHES
+from kwalk.model.kafka.storage.versions.compaction import (
+    CLEANED_SEGMENTS_ROLL,
+    CLEANED_TIMES_HAVE_THEIR_OFFSET,
+    GROWN_BATCHES,
+)
 from kwalk.model.language import Bound, Fifo, action, fifo, flag, number, require, state, value
 
 BUFFER_BYTES = Bound("buffer_bytes", "the size of each of the two buffers (log.cleaner.io.buffer.size)", minimum=1)

@@ -7,7 +7,7 @@ long; and what a cleaning does.
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLIENT, LOG_CLEANER
-from kwalk.model.kafka.storage.versions import CHECKPOINTS_FOLLOW_THE_START
+from kwalk.model.kafka.storage.versions.compaction import CHECKPOINTS_FOLLOW_THE_START
 from kwalk.model.language import Bound, action, number, require, state
 
 DELETED_RECORDS = Bound("deleted_records", "records that clients delete at the start of the log", minimum=1)

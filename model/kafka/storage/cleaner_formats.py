@@ -13,7 +13,7 @@ What the model leaves out, and why its story loses nothing by it:
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLIENT, LOG_CLEANER, PRODUCER
-from kwalk.model.kafka.storage.versions import CLEANER_KEEPS_FORMATS, WRAPPER_HAS_THE_FORMAT_WITHIN
+from kwalk.model.kafka.storage.versions.compaction import CLEANER_KEEPS_FORMATS, WRAPPER_HAS_THE_FORMAT_WITHIN
 from kwalk.model.language import Bound, action, flag, number, require, state
 
 MESSAGES = Bound("messages", "messages of the set", minimum=1)

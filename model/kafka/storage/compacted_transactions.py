@@ -18,7 +18,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CLEANINGS, KEYS, LOG_CLEANER, MAP_KEYS, OFFSETS, PRODUCER, Key
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.compaction import (
     ABORTS_OF_THE_WHOLE_SEGMENT,
     CLEANER_CARRIES_TRANSACTIONS,
     DISCARDED_BATCHES_ARE_READ,

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG
-from kwalk.model.kafka.storage.versions import CLOSING_ERRORS_ARE_SEEN, DIRECTORIES_STOP_EACH
+from kwalk.model.kafka.storage.versions.recovery import CLOSING_ERRORS_ARE_SEEN, DIRECTORIES_STOP_EACH
 from kwalk.model.language import Array, Domain, action, array, choice, flag, member, require, state
 
 DIRECTORIES = Domain("directories", "log directories", default=2)

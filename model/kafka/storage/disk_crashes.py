@@ -6,7 +6,7 @@ from kwalk.model.kafka.storage.domains import FAULT, SEGMENTS, SegmentSlot
 from kwalk.model.kafka.storage.log import active_segment
 from kwalk.model.kafka.storage.log_loading import close
 from kwalk.model.kafka.storage.state import LogPhase, PartitionLog
-from kwalk.model.kafka.storage.versions import FOLDERS_ARE_FLUSHED
+from kwalk.model.kafka.storage.versions.recovery import FOLDERS_ARE_FLUSHED
 from kwalk.model.language import action, require
 
 

@@ -7,7 +7,7 @@ such that a converted batch is larger than its estimate, as compressed ones are;
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CONSUMER, PRODUCER
-from kwalk.model.kafka.storage.versions import HEADERS_ARE_LEFT_OUT, OLD_BATCHES_GET_ROOM
+from kwalk.model.kafka.storage.versions.batches import HEADERS_ARE_LEFT_OUT, OLD_BATCHES_GET_ROOM
 from kwalk.model.language import action, flag, number, require, state
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLEANINGS, LOG, LOG_CLEANER, OFFSETS, PRODUCER
 from kwalk.model.kafka.storage.producer_state import COORDINATOR, EPOCHS, Epoch
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.compaction import (
     EMPTY_BATCHES_ALONE_ARE_WRITTEN,
     EMPTY_MARKERS_ARE_READ,
     LAST_BATCH_IS_KNOWN_BY_ITS_OFFSET,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import FAULT
 from kwalk.model.kafka.storage.state import LogPhase, PartitionLog
-from kwalk.model.kafka.storage.versions import UNLOADED_LOGS_ARE_UNCLEAN
+from kwalk.model.kafka.storage.versions.recovery import UNLOADED_LOGS_ARE_UNCLEAN
 from kwalk.model.language import action, require
 
 

@@ -10,11 +10,8 @@ of keys, whose search ends at a free slot.
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import LOG, LOG_CLEANER
-from kwalk.model.kafka.storage.versions import (
-    FULL_MAPS_ARE_SEARCHED_ONCE,
-    HEADERS_ARE_READ_WHOLE,
-    POSITIONS_DO_NOT_OVERFLOW,
-)
+from kwalk.model.kafka.storage.versions.compaction import FULL_MAPS_ARE_SEARCHED_ONCE
+from kwalk.model.kafka.storage.versions.reads import HEADERS_ARE_READ_WHOLE, POSITIONS_DO_NOT_OVERFLOW
 from kwalk.model.language import Bound, action, flag, number, require, state
 
 FILE_BATCHES = Bound("file_batches", "batches of the file", minimum=1)

@@ -29,7 +29,7 @@ from kwalk.model.kafka.storage.domains import (
     TRUNCATIONS,
 )
 from kwalk.model.kafka.storage.leader_epochs import ELECTIONS
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.moves import (
     CHECKPOINT_MOVES,
     EPOCH_REACHES_THE_MOVE,
     FAILED_MOVES_RESUME,

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import CONSUMER, PRODUCER, TIMES, Timestamp
-from kwalk.model.kafka.storage.versions import INDEXES_ARE_OPENED_ONCE, LARGEST_TIMES_ARE_READ_ONCE
+from kwalk.model.kafka.storage.versions.segments import INDEXES_ARE_OPENED_ONCE, LARGEST_TIMES_ARE_READ_ONCE
 from kwalk.model.language import Actor, Array, Domain, action, array, choice, flag, number, optional, require, state
 
 READERS = Domain("readers", "threads of a broker that use the index of a segment", default=2)

@@ -32,7 +32,7 @@ from kwalk.model.kafka.storage.domains import (
     PRODUCER,
     Offset,
 )
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.leader_epochs import (
     ANSWERS_MATCH_THE_EPOCH,
     END_NEEDS_THE_EPOCH,
     EPOCH_FILE_IS_FLUSHED,
@@ -44,7 +44,6 @@ from kwalk.model.kafka.storage.versions import (
     LEADER_ANSWERS_WITH_ITS_EPOCH,
     LEADER_KNOWS_ITS_EPOCH,
     MISSED_EPOCHS_TRUNCATE,
-    MOVES_CARRY_EPOCHS,
     OLD_FORMATS_HAVE_NO_EPOCHS,
     OLD_RECORDS_CLEAR_EPOCHS,
     OUT_OF_RANGE_COMES_FIRST,
@@ -56,6 +55,7 @@ from kwalk.model.kafka.storage.versions import (
     UNDEFINED_EPOCHS_ARE_NOT_ASKED,
     UNDEFINED_EPOCHS_HAVE_NO_END,
 )
+from kwalk.model.kafka.storage.versions.moves import MOVES_CARRY_EPOCHS
 from kwalk.model.language import (
     Actor,
     Array,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kwalk.model.kafka.storage.domains import REPLICAS
 from kwalk.model.kafka.storage.log import is_running
 from kwalk.model.kafka.storage.state import PartitionLog
-from kwalk.model.kafka.storage.versions import HIGH_WATERMARK_IS_IN_THE_LOG
+from kwalk.model.kafka.storage.versions.leader_epochs import HIGH_WATERMARK_IS_IN_THE_LOG
 from kwalk.model.language import action, require
 
 

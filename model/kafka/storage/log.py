@@ -46,34 +46,32 @@ from kwalk.model.kafka.storage.log_segment import (
     should_roll,
     truncate_segment,
 )
-from kwalk.model.kafka.storage.state import (
-    Batch,
-    DeletedFiles,
-    LogPhase,
-    LogSegment,
-    PartitionLog,
-    Suffix,
-)
-from kwalk.model.kafka.storage.versions import (
-    COPIES_BEGIN_WITHIN_A_BATCH,
+from kwalk.model.kafka.storage.state import Batch, DeletedFiles, LogPhase, LogSegment, PartitionLog, Suffix
+from kwalk.model.kafka.storage.versions.batches import (
     DAMAGED_BATCHES_ARE_FETCHED_AGAIN,
-    DELETE_BELOW_HIGH_WATERMARK,
-    DELETE_RECORDS,
-    EMPTY_SEGMENT_IS_REPLACED,
     FOLLOWERS_TAKE_LARGE_BATCHES,
     FOLLOWERS_TAKE_LARGER_THAN_SEGMENTS,
     FUTURE_TIMESTAMPS_ARE_REFUSED,
+)
+from kwalk.model.kafka.storage.versions.compaction import RETENTION_WAITS_FOR_THE_CLEANER
+from kwalk.model.kafka.storage.versions.reads import (
+    COPIES_BEGIN_WITHIN_A_BATCH,
     LARGEST_TIMESTAMP_IS_READ,
     LATER_SEGMENTS_ARE_SEARCHED,
+    RESPONSES_ARE_OF_ONE_MOMENT,
+    UNCOMPRESSED_OFFSETS_ARE_KNOWN,
+)
+from kwalk.model.kafka.storage.versions.recovery import RECOVERY_POINT_IS_FLUSHED, RECOVERY_POINT_STAYS
+from kwalk.model.kafka.storage.versions.retention import (
+    DELETE_BELOW_HIGH_WATERMARK,
+    DELETE_RECORDS,
+    START_OFFSET_IN_COMPACTED_LOGS,
+)
+from kwalk.model.kafka.storage.versions.segments import (
+    EMPTY_SEGMENT_IS_REPLACED,
     LIMITS_HOLD_AT_ONCE,
     OFFSETS_FOLLOW_THE_START,
-    RECOVERY_POINT_IS_FLUSHED,
-    RECOVERY_POINT_STAYS,
-    RESPONSES_ARE_OF_ONE_MOMENT,
-    RETENTION_WAITS_FOR_THE_CLEANER,
     ROLLS_BEFORE_OVERFLOW,
-    START_OFFSET_IN_COMPACTED_LOGS,
-    UNCOMPRESSED_OFFSETS_ARE_KNOWN,
 )
 from kwalk.model.language import action, require
 

@@ -27,7 +27,7 @@ from kwalk.model.kafka.storage.domains import (
 from kwalk.model.kafka.storage.log import active_segment, next_base_offset
 from kwalk.model.kafka.storage.log_segment import append_batch, on_become_inactive, open_segment
 from kwalk.model.kafka.storage.state import Batch, LogPhase, LogSegment, PartitionLog, Suffix
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.compaction import (
     BUFFERS_GROW_TO_THE_BATCH,
     BUFFERS_GROW_TO_THE_LIMIT,
     CLEAN_BELOW_HIGH_WATERMARK,

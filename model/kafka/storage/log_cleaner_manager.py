@@ -14,17 +14,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kwalk.model.kafka.storage.domains import (
-    FAULT,
-    FETCHER,
-    LOG_CLEANER,
-    OFFSETS,
-    PRODUCER,
-    TIME,
-    TRUNCATIONS,
-    Offset,
-)
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.domains import FAULT, FETCHER, LOG_CLEANER, OFFSETS, PRODUCER, TIME, TRUNCATIONS, Offset
+from kwalk.model.kafka.storage.versions.compaction import (
     CHOICES_OUTLIVE_ERRORS,
     CLEANERS_OUTLIVE_ERRORS,
     DELETIONS_CAN_BE_ABORTED,

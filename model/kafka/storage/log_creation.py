@@ -14,7 +14,7 @@ from enum import Enum
 from kwalk.model.kafka.storage.domains import CLIENT, LOG
 from kwalk.model.kafka.storage.leader_epochs import CONTROLLER
 from kwalk.model.kafka.storage.log_deletion import CREATIONS
-from kwalk.model.kafka.storage.versions import MISSED_CHANGES_ARE_READ
+from kwalk.model.kafka.storage.versions.segments import MISSED_CHANGES_ARE_READ
 from kwalk.model.language import Bound, action, choice, flag, number, require, state
 
 CHANGES = Bound("changes", "how often a dynamic configuration is changed")

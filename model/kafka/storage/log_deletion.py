@@ -16,20 +16,24 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG, OPERATOR
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.moves import (
+    FUTURE_LOGS_ARE_LOCKED,
+    MOVED_FILES_ARE_FOUND,
+    MOVED_SNAPSHOTS_ARE_FOUND,
+)
+from kwalk.model.kafka.storage.versions.recovery import (
     CLOSED_FILES_MAY_BE_GONE,
-    DELETION_WAITS_FOR_FLUSHES,
-    EMPTY_FOLDERS_ARE_LOADED,
     FLUSHES_OUTLIVE_THEIR_FOLDER,
     FOLDERS_ARE_FLUSHED,
-    FUTURE_LOGS_ARE_LOCKED,
+    PATHS_MAY_BE_UNREADABLE,
+)
+from kwalk.model.kafka.storage.versions.retention import (
+    DELETION_WAITS_FOR_FLUSHES,
+    EMPTY_FOLDERS_ARE_LOADED,
     FUTURE_LOGS_ARE_LOOKED_FOR,
     GONE_FILES_ARE_PASSED_OVER,
     INDEXES_FOLLOW_THEIR_FOLDER,
     LONG_NAMES_ARE_CUT,
-    MOVED_FILES_ARE_FOUND,
-    MOVED_SNAPSHOTS_ARE_FOUND,
-    PATHS_MAY_BE_UNREADABLE,
     PERIODS_ARE_OF_TOPICS,
 )
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state

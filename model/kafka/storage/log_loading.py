@@ -19,17 +19,17 @@ from kwalk.model.kafka.storage.log import active_segment, delete_files_later, is
 from kwalk.model.kafka.storage.log_cleaner import complete_swap, forget_cleaning
 from kwalk.model.kafka.storage.log_segment import flush_segment, open_segment
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, LogPhase, LogSegment, PartitionLog
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.recovery import (
     FAILED_STARTS_ARE_UNCLEAN,
     FILE_TIMES_SURVIVE_A_STOP,
     INDEXES_ARE_CHECKED,
     LOG_BEGINS_AT_ITS_START,
-    OFFSETS_FOLLOW_THE_START,
     RECOVERY_POINT_IS_FLUSHED,
     RECOVERY_POINT_STAYS,
     RECOVERY_READS_FORWARD,
     UNCLEAN_WHILE_LOADING,
 )
+from kwalk.model.kafka.storage.versions.segments import OFFSETS_FOLLOW_THE_START
 from kwalk.model.language import action, require
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CLIENT, CONSUMER, LOG, OFFSETS, PRODUCER, REPLICAS
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.reads import (
     LEADERS_KNOW_POSITIONS_FIRST,
-    LOGS_HAVE_A_SEGMENT,
     LOOKUPS_LOOK_ONCE,
     SEGMENTS_ARE_BUFFERED,
     SLICES_LOOK_ONCE,
 )
+from kwalk.model.kafka.storage.versions.segments import LOGS_HAVE_A_SEGMENT
 from kwalk.model.language import Actor, Bound, action, choice, flag, number, require, state
 
 OLD_SEGMENTS = Bound("old_segments", "segments before the active one", default=0)

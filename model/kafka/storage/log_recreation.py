@@ -6,7 +6,7 @@ from kwalk.model.kafka.storage.domains import CLIENT, SEGMENTS
 from kwalk.model.kafka.storage.log import is_running
 from kwalk.model.kafka.storage.log_segment import open_segment
 from kwalk.model.kafka.storage.state import PartitionLog
-from kwalk.model.kafka.storage.versions import LAST_DELETIONS_ARE_CHECKPOINTED
+from kwalk.model.kafka.storage.versions.retention import LAST_DELETIONS_ARE_CHECKPOINTED
 from kwalk.model.language import action, require
 
 

@@ -18,7 +18,7 @@ from kwalk.model.kafka.storage.indexes import (
     truncate_indexes,
 )
 from kwalk.model.kafka.storage.state import NO_TIMESTAMP, Batch, LogSegment
-from kwalk.model.kafka.storage.versions import ROLLS_BEFORE_OVERFLOW, TIME_INDEX, TRUNCATION_MAKES_ROOM
+from kwalk.model.kafka.storage.versions.segments import ROLLS_BEFORE_OVERFLOW, TIME_INDEX, TRUNCATION_MAKES_ROOM
 
 
 def open_segment(segment: LogSegment, base_offset: int, now: int) -> None:

@@ -9,7 +9,7 @@ What the model leaves out, and why its stories lose nothing by it: records, and 
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import LOG, LOG_CLEANER, PRODUCER
-from kwalk.model.kafka.storage.versions import RATIOS_ARE_OF_LONGS, SIZES_ARE_LONGS
+from kwalk.model.kafka.storage.versions.segments import RATIOS_ARE_OF_LONGS, SIZES_ARE_LONGS
 from kwalk.model.language import Bound, action, number, require, state
 
 SEGMENTS_HELD = Bound("segments_held", "segments that a log can have")

@@ -7,7 +7,7 @@ other tasks of a log, each of which runs once.
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLIENT, LOG
-from kwalk.model.kafka.storage.versions import DELETED_LOGS_HAVE_NO_TASK
+from kwalk.model.kafka.storage.versions.retention import DELETED_LOGS_HAVE_NO_TASK
 from kwalk.model.language import action, flag, require, state
 
 

@@ -35,9 +35,8 @@ from kwalk.model.kafka.storage.domains import (
     TRUNCATIONS,
     Offset,
 )
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.producers import (
     EARLIEST_SEQUENCE_COUNTS,
-    LOOKUPS_END_AT_THE_STABLE_OFFSET,
     MARKERS_KEEP_PRODUCERS,
     PRODUCERS_OUTLIVE_RECORDS,
     RECOVERY_READS_ITS_OWN_STATE,
@@ -45,13 +44,13 @@ from kwalk.model.kafka.storage.versions import (
     ROLLS_BEFORE_THE_BATCH,
     SNAPSHOTS_ARE_FLUSHED,
     SNAPSHOTS_ARE_RENAMED,
-    STABLE_OFFSET_IS_OF_ONE_MOMENT,
     TORN_SNAPSHOTS_ARE_LEFT_OUT,
     TRANSACTIONS_ARE_VERIFIED,
     TRUNCATES_TRANSACTIONS_FIRST,
     TRUNCATION_READS_BATCHES,
     UNKNOWN_PRODUCERS_CONTINUE,
 )
+from kwalk.model.kafka.storage.versions.reads import LOOKUPS_END_AT_THE_STABLE_OFFSET, STABLE_OFFSET_IS_OF_ONE_MOMENT
 from kwalk.model.language import (
     Actor,
     Bound,

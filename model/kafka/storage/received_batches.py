@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CONSUMER, OPERATOR, PRODUCER
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.batches import (
     DAMAGED_MESSAGES_ARE_REFUSED,
     OFFSETS_OF_A_BATCH_ARE_COUNTED,
     OLD_BATCHES_MAY_HAVE_GAPS,

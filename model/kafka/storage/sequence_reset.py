@@ -17,7 +17,7 @@ from enum import Enum
 
 from kwalk.model.kafka.storage.domains import CLIENT, LOG, PRODUCER
 from kwalk.model.kafka.storage.leader_epochs import CONTROLLER
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.producers import (
     NEW_LOGS_BEGIN_WITH_THE_FIRST,
     PRODUCERS_OUTLIVE_RECORDS,
     UNKNOWN_SEQUENCES_ARE_RESET,

@@ -12,11 +12,8 @@ What the model leaves out, and why its stories lose nothing by it:
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG, LOG_CLEANER, OPERATOR, PRODUCER
-from kwalk.model.kafka.storage.versions import (
-    OLD_FORMATS_HAVE_NO_PRODUCERS,
-    SNAPSHOTS_ARE_KEPT_FOR_RECOVERY,
-    SWAPS_KEEP_SNAPSHOTS,
-)
+from kwalk.model.kafka.storage.versions.producers import OLD_FORMATS_HAVE_NO_PRODUCERS, SNAPSHOTS_ARE_KEPT_FOR_RECOVERY
+from kwalk.model.kafka.storage.versions.recovery import SWAPS_KEEP_SNAPSHOTS
 from kwalk.model.language import Array, Bound, Domain, action, array, flag, number, require, state
 
 LAST_PLACE = Bound("last_place", "where the last segment can begin; the first one begins at 0")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from kwalk.model.kafka.storage.domains import CLIENT, LOG, OFFSETS, OPERATOR, PRODUCER, TIME
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.retention import (
     OLD_ACTIVE_SEGMENTS_ROLL,
     REMOTE_STARTS_ARE_CHECKPOINTED,
     START_OFFSETS_FREE_SEGMENTS,

@@ -6,7 +6,7 @@ from kwalk.model.kafka.storage.domains import CLIENT, LOG_CLEANER
 from kwalk.model.kafka.storage.log import is_running
 from kwalk.model.kafka.storage.log_cleaner import forget_cleaning
 from kwalk.model.kafka.storage.state import LogPhase, PartitionLog
-from kwalk.model.kafka.storage.versions import POLICY_ENDS_THE_CLEANING
+from kwalk.model.kafka.storage.versions.compaction import POLICY_ENDS_THE_CLEANING
 from kwalk.model.language import action, require
 
 

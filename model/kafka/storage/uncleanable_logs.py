@@ -13,7 +13,7 @@ What the model leaves out, and why its story loses nothing by it:
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLIENT, FAULT, LOG_CLEANER, PRODUCER, RECREATIONS
-from kwalk.model.kafka.storage.versions import (
+from kwalk.model.kafka.storage.versions.compaction import (
     CLEANERS_OUTLIVE_ERRORS,
     DELETED_LOGS_ARE_FORGOTTEN,
     MARKS_GO_WITH_THEIR_LOG,

@@ -13,7 +13,7 @@ What the model leaves out, and why its story loses nothing by it:
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import CLIENT, FAULT, LOG, LOG_CLEANER, OFFSETS, OPERATOR, Offset
-from kwalk.model.kafka.storage.versions import BAD_NUMBERS_ARE_OF_THE_DISK
+from kwalk.model.kafka.storage.versions.compaction import BAD_NUMBERS_ARE_OF_THE_DISK
 from kwalk.model.language import Bound, action, flag, number, require, state
 
 DAMAGES = Bound("damages", "how often a number in a checkpoint is damaged")

@@ -10,7 +10,7 @@ this one; and batches of one record, which begin and end with one number.
 from __future__ import annotations
 
 from kwalk.model.kafka.storage.domains import OFFSETS, PRODUCER, REPLICAS
-from kwalk.model.kafka.storage.versions import TRANSACTIONS_BEGIN_AT_OFFSETS
+from kwalk.model.kafka.storage.versions.producers import TRANSACTIONS_BEGIN_AT_OFFSETS
 from kwalk.model.language import Bound, action, flag, number, require, state
 
 MAX_SEQUENCE = Bound("max_sequence", "the largest sequence number: Integer.MAX_VALUE, scaled", minimum=1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import Enum
 
 from kwalk.model.kafka.storage.domains import FAULT, LOG, OFFSETS, PRODUCER
-from kwalk.model.kafka.storage.versions import END_OFFSET_BEFORE_THE_INDEX, FAILED_WRITES_FENCE
+from kwalk.model.kafka.storage.versions.recovery import END_OFFSET_BEFORE_THE_INDEX, FAILED_WRITES_FENCE
 from kwalk.model.language import Bound, Fifo, action, choice, fifo, flag, number, require, state, value
 
 WRITE_FAILURES = Bound("write_failures", "how often a write to the disk fails")

@@ -8,6 +8,7 @@ properties. The other flags are a scenario's *grain*: which steps it distinguish
 
 from __future__ import annotations
 
+from kwalk.model.kafka.releases import variant_of
 from kwalk.model.kafka.versions import deletion, grain, reassignment, records, sessions, topic_ids
 
 RELEASES = ("2.8.2", "2.5.0", "2.8.0", "3.0", "3.4.1", "3.9.0")
@@ -39,7 +40,7 @@ FIXES = tuple(fix for part in PARTS for fix in part.fixes)
 
 def flags_of(name: str) -> dict[str, bool | str]:
     """Return the version flags of a release, exactly: without those that it leaves to the scenario."""
-    return {flag: setting for part in PARTS for flag, setting in part.variant_of(name).items()}
+    return variant_of(PARTS, name)
 
 
 VARIANTS = {release: flags_of(release) for release in RELEASES}
