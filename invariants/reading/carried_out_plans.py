@@ -57,6 +57,8 @@ CARRIED_OUT = tuple(
         ("created-again", SINCE_3, CREATED_AGAIN, (WRITE_ID, "restart")),
         ("created-again-after-elections", OLDER, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, FAIL_OVER)),
         ("created-again-after-elections", SINCE_3, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, "restart")),
+        ("states-removed-after-elections", OLDER, ("partition-state-is-lost",), (WRITE_FIRST, FAIL_OVER)),
+        ("states-removed-after-elections", SINCE_3, ("partition-state-is-lost",), (WRITE_FIRST, "restart")),
         ("created-again-after-failover", OLDER, ("topic-id-differs",), (WRITE_ID, FAIL_OVER)),
         ("created-again-after-failover", SINCE_3, ("leader-refuses-topic-id",), (WRITE_ID, FAIL_OVER)),
         ("stale-log", OLDER, ("replicas-diverged", "topic-ids-mixed"), (MOVE,)),

@@ -142,7 +142,9 @@ def test_each_answer_has_the_steps_that_were_carried_out_or_none(name: str) -> N
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["created-again", "deleted-by-hand", "failed-disks-of-two-brokers", "stale-log"])
+@pytest.mark.parametrize(
+    "name", ["created-again", "failed-disks-of-two-brokers", "stale-log", "states-removed-after-elections"]
+)
 def test_the_plan_is_one_that_was_carried_out(name: str) -> None:
     for path in FILES:
         if path.stem.rpartition("-")[0] == name:

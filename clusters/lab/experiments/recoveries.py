@@ -581,6 +581,12 @@ OF_TOPICS = (
         BY_HAND,
     ),
     planned(
+        "states-removed-after-elections",
+        "The states of partitions are removed by hand that have been led in several leader epochs",
+        Case(partial(damages.states_removed, elections=2), _always("partition-state-is-lost")),
+        BY_HAND,
+    ),
+    planned(
         "created-again-after-failover",
         "The same, and the controller fails over",
         Case(partial(damages.created_again, failovers=1), _either(("topic-id-differs",), ("leader-refuses-topic-id",))),
