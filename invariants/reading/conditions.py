@@ -186,8 +186,8 @@ def _of_unseen_disks(capture: Capture, parts: Iterable[ClusterPart], gone: Colle
         unseen = {b for b in members if b not in others and not capture.shows(b, name, number)} - {*gone}
         isr = {b for b in members if known[b].in_isr} - {*gone}
         found |= unseen | {b for b, one in known.items() if one.offline and not capture.brokers[b].seen}
-        is_compared = isr - unseen or part.lineages.logs.keys() <= {*part.observed.isr} | unseen
-        unlike |= set() if is_compared else unseen & isr
+        others_read = {b for b in part.lineages.logs if known[b].replica} - {*part.observed.isr} - unseen
+        unlike |= unseen & isr if others_read and isr <= unseen else set()
         if not any(known[b].alive for b in isr):
             members_down |= unseen & isr
             rivals |= unseen & isr if len(part.observed.isr) > 1 else set()

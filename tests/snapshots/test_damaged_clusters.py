@@ -56,6 +56,7 @@ OWN_DISKS = "if the replicas have disks of their own"
 OWN_STRAY = "if t0-0 of broker 3 has what it has on broker 4"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
 NO_LATER = "; those of broker {} have no leader epoch above ZooKeeper's"
+BEGAN = "; of broker {} they began as those that were read"
 OWN_TOPIC = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
 UNREADABLE = "if the failed disk of broker 2 cannot be read"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
@@ -122,7 +123,7 @@ ANSWERS = {
         "if t0 was marked for deletion on purpose, and if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
-        f"{UNSEEN.format(1)}{NO_LATER.format(1)}": ["start-broker 1"],
+        f"{UNSEEN.format(1)}{NO_LATER.format(1)}{BEGAN.format(1)}": ["start-broker 1"],
         "if broker 1 is gone for good": None,
         "if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
     },
