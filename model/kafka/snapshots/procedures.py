@@ -32,6 +32,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     end_of,
     is_in_use,
     is_outdated,
+    is_seen,
     last_copies_aside,
     latest_logs,
     lost_records,
@@ -194,12 +195,19 @@ class Catalogue:
     def _removals_of_files(self, topics: Sequence[Topic]) -> Iterator[Procedure]:
         """Yield restarts without the metadata files of topics, broker by broker and for all in turn."""
         down = [b for b in self.brokers if not self.capture.brokers[b].alive]
-        # Without its file, a log that is not kept would be taken up.
-        live = [b for b in self._stoppable if not any(self._apart(topic, b) for topic in topics)]
+        # Without its file, a log that is not kept would be taken up, unless it was moved away before.
+        own = [b for b in self._stoppable if not any(self._apart(topic, b) for topic in topics)]
         stale = (b for b in down if any(self._has_another_id(topic, b) for topic in topics))
-        yield from (self._remove_files(topics, (b,)) for b in (*live, *stale) if b not in self._alike)
+        yield from (self._remove_files(topics, (b,)) for b in (*own, *stale) if b not in self._alike)
+        live = self._stoppable if own and all(map(self._is_read, topics)) else own
         if len(live) > 1:
             yield self._remove_files(topics, live)
+
+    def _is_read(self, topic: Topic) -> bool:
+        """Whether all logs of a topic were read, and none is on a failed disk."""
+        parts = [part for part in self.parts if part.topic.name == topic.name]
+        is_offline = any(one.offline for part in parts for one in part.observed.situation.brokers)
+        return not is_offline and all(is_seen(log) for part in parts for log in part.lineages.logs.values())
 
     def _has_another_id(self, topic: Topic, broker: int) -> bool:
         """Whether a log that is kept has another topic id on a broker than ZooKeeper."""
