@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwalk.model.kafka.server.transaction_manager import (
+from kwalk.model.kafka.clients.transaction_manager import (
     IN_FLIGHT,
     NUMBERED,
     NUMBERS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kwalk.invariants import transaction_coordinators as coordinators
 from kwalk.invariants import transaction_managers as managers
+from kwalk.model.kafka.clients import transaction_manager as manager
 from kwalk.model.kafka.server import transaction_coordinator as coordinator
-from kwalk.model.kafka.server import transaction_manager as manager
 from kwalk.model.kafka.server import versions
 from kwalk.model.kafka.server.transaction_coordinator import (
     FencedId,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
@@ -281,6 +282,11 @@ def _joins_amid_a_restart(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines], "history": history})
 
 
+def _owns(consumers: RealConsumers, name: str, count: int) -> bool:
+    """Whether a consumer owns so many partitions."""
+    return len(consumers.owned(name)) == count
+
+
 def _two_releases(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Have a consumer join whose leader is of the brokers' release, where another one of 2.5.0 has a partition."""
     create_topics(lab, {"t": [1, 1]})
@@ -289,7 +295,7 @@ def _two_releases(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         older.add("z", "t", delay_ms=6000)
         for consumers, name, count in ((group, "leader", 2), (older, "z", 1)):
             consumers.tell("start", name)
-            wait_until(lambda one=consumers, n=name, c=count: len(one.owned(n)) == c, 30)  # type: ignore[misc]
+            wait_until(partial(_owns, consumers, name, count), 30)
             time.sleep(8)
         (partition,) = older.owned("z")
         lab.note("consumer a joins, of the release of the brokers")
@@ -321,13 +327,16 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
         def offset() -> int:
             return int(group.tell("committed", "reader", "t")[1])
 
+        def is_committed(end: int) -> bool:
+            return offset() == end
+
         for end in (5, 10, 15):
             if committed:
                 lab.restart(1)
                 time.sleep(5)
             for number in range(end - 5, end):
                 produce(lab.brokers[1].port, "t", 0, f"v{number}")
-            wait_until(lambda e=end: offset() == e, 30, every=1)  # type: ignore[misc]
+            wait_until(partial(is_committed, end), 30, every=1)
             committed.append(offset())
         group.tell("pause", "c")
         group.tell("commit", "c")

@@ -240,32 +240,18 @@ def another_id_while_down(scene: Scene) -> None:
 # Topics that are deleted or created again.
 
 
-def deleted_by_hand(scene: Scene, *, elections: int = 0) -> None:
-    """Remove the znodes of a topic, whose partitions were led in several leader epochs."""
+def deleted_by_hand(scene: Scene, *, elections: int = 0, below: str = "") -> None:
+    """Remove the znodes of a topic, or those below, after elections: broker 1 restarts, and leads again each time."""
     scene.create()
-    raise_leader_epochs(scene, elections)
-    scene.write(FIRST)
-    scene.lab.zk.delete_tree(f"/brokers/topics/{scene.topic}")
-    scene.lab.note(f"deleteall /brokers/topics/{scene.topic}")
-    rest(scene.lab)
-
-
-def states_removed(scene: Scene, *, elections: int) -> None:
-    """Remove the states of a topic, whose partitions were led in several leader epochs."""
-    scene.create()
-    raise_leader_epochs(scene, elections)
-    scene.write(FIRST)
-    scene.lab.zk.delete_tree(f"/brokers/topics/{scene.topic}/partitions")
-    scene.lab.note(f"deleteall /brokers/topics/{scene.topic}/partitions")
-    rest(scene.lab)
-
-
-def raise_leader_epochs(scene: Scene, elections: int) -> None:
-    """Restart a broker several times, which leads again each time."""
     for _ in range(elections):
         scene.lab.stop(1)
         scene.start(1)
         rest(scene.lab)
+    scene.write(FIRST)
+    removed = f"/brokers/topics/{scene.topic}{below}"
+    scene.lab.zk.delete_tree(removed)
+    scene.lab.note(f"deleteall {removed}")
+    rest(scene.lab)
 
 
 def created_again(scene: Scene, *, failovers: int = 0, elections: int = 0) -> None:

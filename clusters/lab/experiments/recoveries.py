@@ -583,7 +583,7 @@ OF_TOPICS = (
     planned(
         "states-removed-after-elections",
         "The states of partitions are removed by hand that have been led in several leader epochs",
-        Case(partial(damages.states_removed, elections=2), _always("partition-state-is-lost")),
+        Case(partial(damages.deleted_by_hand, elections=2, below="/partitions"), _always("partition-state-is-lost")),
         BY_HAND,
     ),
     planned(

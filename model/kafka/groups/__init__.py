@@ -3,9 +3,11 @@
 Begin with `state`, then read `group_coordinator` (what members and their coordinator do), `group_metadata_manager`
 (what is cached, loaded and written) and `kwalk.invariants.stories.groups` (the stories). `versions` has the flags.
 `delayed_operations` is a model of its own: the threads of a coordinator, and the locks of its groups. So are
-`member_timeouts`, `offsets_topic` (the creation of __consumer_offsets), `zookeeper_offsets` and `group_answers` (what
-is said of a group). Of consumers: `consumer_coordinator` (members that keep their partitions while they join again),
-`heartbeat_thread` (their threads) and `sticky_assignor`.
+`member_timeouts`, `leftover_timers`, `offsets_partition` (who leads it, and what its cleaner leaves), `offsets_topic`
+(the creation of __consumer_offsets), `transactional_offsets`, `zookeeper_offsets` and `group_answers` (what is said of
+a group). Of consumers: `consumer_coordinator` (members that keep their partitions while they join again),
+`abstract_coordinator` (consumers that join again, and where they begin to read), `heartbeat_thread` (their threads) and
+`sticky_assignor`.
 
 What the model leaves out, and why these stories lose nothing by it:
 

@@ -588,8 +588,7 @@ def _restored(capture: Capture, topic: Topic, partition: int, *, with_records: b
     if capture.later_controller is not None:
         return "/controller_epoch is below that of a state, and until it is set controllers elect no leaders"
     served = served_without_state(capture, topic, partition)
-    has_id = topic.topic_id is not None or not has_topic_ids(capture.version)
-    is_planned = with_records and has_id and bool(newest_logs(capture, topic, partition))
+    is_planned = with_records and bool(newest_logs(capture, topic, partition))
     if served is not None and served.leader_epoch > 0 and topic.name in capture.topics and not is_planned:
         return "it has no state znode, and a controller would begin at leader epoch 0: create it first, above the logs"
     later = later_than_deletion(capture, topic)

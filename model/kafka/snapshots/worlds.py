@@ -110,14 +110,13 @@ class ClusterPart:
         """The broker to lead a partition without a state: its log has all that the others have; None if none is known.
 
         Without one, the first live replica would lead, whatever its log has. Logs with one other id are the topic's if
-        that is written; where brokers are known to serve the partition, none needs to be chosen.
+        that is written.
 
         Kafka: PartitionStateMachine.initializeLeaderAndIsrForPartitions.
         """
         situation, logs = self.observed.situation, self.lineages.logs
         ids = {logs[b].topic_id for b in self.choice.keeps} - {None}
-        ids = {self.topic.topic_id, *(ids if len(ids) == 1 and not situation.is_served else ())}
-        own = [b for b in self.choice.keeps if logs[b].topic_id in {None, *ids}]
+        own = [b for b in self.choice.keeps if len(ids) == 1 or logs[b].topic_id in (None, self.topic.topic_id)]
         newest = [b for b in self.lineages.isr if b in own]
         is_gone = situation.topic_exists and not self.has_state and not situation.deleting
         return newest[0] if newest and is_gone and self.records else None

@@ -7,8 +7,9 @@ Begin with `state`, then read `log_segment` and `indexes` (what a segment has, a
 `uncleanable_logs` and `unreadable_checkpoints` are models of their own: what followers truncate after elections, what
 a cleaning leaves of transactions, what a log knows of producers, how a replica moves to another log directory, who
 may change a log, which configuration it begins with, how its folder is deleted, what a cleaning has room for, which
-logs the cleaner leaves out, and what a start makes of its checkpoints. So are those of few steps: `log_readers`,
-`lazy_index`, `log_sizes`, `cleaner_formats`, `wrapped_sequences`, `sequence_reset`, `start_reads`,
+logs the cleaner leaves out, and what a start makes of its checkpoints. So are those of few steps: `disk_crashes`,
+`empty_batches`, `failed_starts`, `last_batch`, `leadership`, `log_recreation`, `tiered_log`, `write_errors`,
+`log_readers`, `lazy_index`, `log_sizes`, `cleaner_formats`, `wrapped_sequences`, `sequence_reset`, `start_reads`,
 `directories_stop`, `cleaner_checkpoint`, `added_time_index`, `down_conversion`, `file_reads`, `log_tasks` and
 `received_batches`; `kwalk.invariants.stories.log_reads` has their stories.
 
