@@ -1,4 +1,4 @@
-"""The page `history.md`: verdicts on the commits of Kafka's logs, groups, controller and fetchers, from two tables."""
+"""The page `history.md`: verdicts on the commits of Kafka's brokers and clients, from two tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERDICTS = {
     "refactoring": "the same behaviour in other words",
     "tests and documents": "no product code",
 }
-HEAD = """# The history of logs, groups, fetchers and the controller
+HEAD = """# The history of logs, groups, fetchers, the controller and clients
 
 Every commit of March 2016 to 3.9.0 that touches the log layer (`kafka.log`, `storage.internals.log`, the caches of
 leader epochs and the checkpoint files), the group coordinator (`kafka.coordinator.group`), or, from January 2016, the
@@ -37,8 +37,9 @@ controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.z
 `ReplicaManager`, `KafkaApis`, `KafkaServer`, metadata caches, `AlterPartitionManager`), or fetchers and delayed
 requests (`AbstractFetcherThread`, `ReplicaFetcherThread`, `ReplicaAlterLogDirsThread` and their managers and end
 points, `FetchSession`, `DelayedOperation` and its kinds, timers, `ReplicationQuotaManager`), or coordinators of
-transactions (`kafka.coordinator.transaction`), with one verdict each; and those of other files whose reports a search
-finds. A commit is in the first part that it touches. A verdict is by
+transactions (`kafka.coordinator.transaction`), or, from May 2016, producers (`TransactionManager`, `Sender`,
+`RecordAccumulator`, `ProducerBatch`) or what consumers fetch with (`Fetcher`, `AbstractFetch`, `OffsetFetcher`), with one
+verdict each; and those of other files whose reports a search finds. A commit is in the first part that it touches. A verdict is by
 the *diff*, or by the *report* that the commit names.
 `make docs` writes this page from `docs/generate/history.toml` and `docs/generate/history.tsv`.
 
@@ -49,7 +50,9 @@ PARTS = {
     "groups": "Groups",
     "controller": "Controller and replication",
     "fetchers": "Fetchers and delayed requests",
-    "transactions": "Coordinators of transactions, and their producers",
+    "transactions": "Coordinators of transactions",
+    "producers": "Producers",
+    "fetching": "Fetching consumers",
 }
 
 
