@@ -1269,3 +1269,17 @@ TRANSACTION_TRIALS = (
     Trial("batches-that-are-renumbered", variant=LATEST, about="Batches in flight are renumbered."),
 )
 """The trials of the producer's half of a transaction: docs/reference/mutants-of-transactions.md."""
+CLIENT_TRIALS = (
+    Trial("send-amid-a-close", variant=LATEST, about="A producer is closed while another thread sends."),
+    Trial("batch-that-is-split", variant=LATEST, about="A batch is split."),
+    Trial("partitions-of-one-request", variant=LATEST, about="A request has room for one batch."),
+    Trial("poll-at-an-unreadable-record", variant=LATEST, about="A record cannot be read for a while."),
+    Trial("poll-at-an-unreadable-record", variant="0.10.2.1", about="The same, where a fetch is read as a whole."),
+    Trial("seek-amid-a-reset", variant=LATEST, about="A consumer seeks while a reset is answered."),
+    Trial("position-of-a-paused-partition", variant=LATEST, about="A paused partition is sought."),
+    Trial("fetch-of-a-lost-connection", variant=LATEST, about="A connection is lost amid a fetch."),
+    Trial("poll-without-a-leader", variant=LATEST, about="Partitions lose their leaders."),
+    Trial("offsets-of-a-new-leader", variant=LATEST, about="A leader changes as a consumer asks for offsets."),
+    Trial("consumer-of-a-moved-follower", variant=LATEST, about="A replica moves that is read from."),
+)
+"""The trials of producers' batches and consumers' fetches: docs/reference/mutants-of-clients.md."""

@@ -19,7 +19,7 @@ from kwalk.invariants import replica_lag as lags
 from kwalk.invariants import request_buffers as buffers
 from kwalk.invariants import request_timer as timers
 from kwalk.invariants import server_stop as stops
-from kwalk.invariants.stories import answers, transactions
+from kwalk.invariants.stories import answers, clients, transactions
 from kwalk.model.kafka.server import (
     alter_partition_manager,
     cleaner_rate,
@@ -726,4 +726,5 @@ SCENARIOS = (
     KRAFT_MOVE_FROM_A_FAILED_DIRECTORY,
     *answers.SCENARIOS,
     *transactions.SCENARIOS,
+    *clients.SCENARIOS,
 )

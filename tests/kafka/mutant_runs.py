@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from kwalk.invariants.mutation import (
+    CLIENT_TRIALS,
     CONFIGURATION_MIGRATION_TRIALS,
     CONFIGURATION_TRIALS,
     CONSUMER_TRIALS,
@@ -76,6 +77,7 @@ def trial_model(trial: Trial) -> Model:
 
 RUNS = (
     MutantRun("mutants", TRIALS, "TRIALS"),
+    MutantRun("mutants-of-clients", CLIENT_TRIALS, "CLIENT_TRIALS"),
     MutantRun("mutants-of-configurations", CONFIGURATION_TRIALS, "CONFIGURATION_TRIALS"),
     MutantRun("mutants-of-consumers", CONSUMER_TRIALS, "CONSUMER_TRIALS"),
     MutantRun("mutants-of-ensembles", ENSEMBLE_TRIALS, "ENSEMBLE_TRIALS"),

@@ -11,6 +11,7 @@ from docs.generate import history
 from docs.generate.experiments import SEEN_RESULTS
 from kwalk.invariants.stories import SCENARIOS
 from tests.kafka import (
+    test_clients,
     test_configuration_migration,
     test_controller_bugs,
     test_groups,
@@ -27,6 +28,7 @@ PARTS = (
     test_groups,
     test_storage,
     test_transactional_producers,
+    test_clients,
     test_configuration_migration,
     test_migration_bugs,
 )
@@ -108,6 +110,7 @@ def test_every_pinned_trace_of_a_release_is_on_the_page():
         ("consumer-group-of-two-releases", "2.8.2", "partition_is_revoked_first"),
         ("consumer-group-removal", "2.4.1", "dead_member_is_removed"),
         ("log-compacted-transactions", "2.8.2", "index_has_the_marker"),
+        ("partitions-of-one-request", "2.0", "partition_has_its_turn"),
         ("log-compacted-transactions", "2.8.2", "marker_outlives_its_records"),
         ("log-created-again-unflushed", "2.5", "no_batch_is_torn"),
         ("log-grown-batches", "0.10.1", "cleaner_outlives_grown_batches"),

@@ -1214,6 +1214,175 @@ NEW_EPOCHS_BEGIN_WITH_ZERO = version_flag(
     trials=(Trial("partitions-of-an-idempotent-producer", ("first_batch_of_an_epoch_is_taken",), variant="2.5"),),
 )
 
+SENDS_END_BEFORE_THE_SENDER = version_flag(
+    "sends_end_before_the_sender",
+    "KAFKA-4235 (0.10.1.0): a close takes no more records before the sender's thread may end; before, afterwards, and "
+    "a record that another thread sent between was neither sent nor given up",
+    {"0.10.1.0": True},
+    closes="the future of a record is done when its producer has been closed",
+    source="KAFKA-4235 (0.10.1.0): Sender.initiateClose",
+    trials=(Trial("send-amid-a-close", ("sent_record_is_answered",), variant="0.10.0"),),
+)
+SENDS_END_WITHOUT_METADATA = version_flag(
+    "sends_end_without_metadata",
+    "KAFKA-6897 (2.0.0): a send that waits for metadata ends as its producer is closed; before, after max.block.ms",
+    {"2.0.0": True},
+    closes="a send ends when its producer has been closed",
+    source="KAFKA-6897 (2.0.0): Metadata.close",
+    trials=(
+        Trial(
+            "send-amid-a-close",
+            ("send_ends_with_its_producer",),
+            variant="1.0",
+            flags={"sends_end_without_memory": True},
+        ),
+    ),
+)
+SENDS_END_WITHOUT_MEMORY = version_flag(
+    "sends_end_without_memory",
+    "KAFKA-9449 (2.4.1, 2.5.0): a send that waits for memory ends as its producer is closed; before, after "
+    "max.block.ms",
+    {"2.4.1": True},
+    closes="a send ends when its producer has been closed",
+    source="KAFKA-9449 (2.4.1, 2.5.0): BufferPool.close",
+    trials=(Trial("send-amid-a-close", ("send_ends_with_its_producer",), variant="2.3.1"),),
+)
+HEADERS_OUTLIVE_SPLITS = version_flag(
+    "headers_outlive_splits",
+    "KAFKA-5700 (0.11.0.1): records of a batch that is split, as it was too large, keep their headers; in 0.11.0.0, "
+    "which has the first headers, they lost them",
+    {"0.11.0.0": False, "0.11.0.1": True},
+    before=True,
+    closes="records have the headers with which they were sent",
+    source="KAFKA-5700 (0.11.0.1): ProducerBatch.tryAppendForSplit",
+    trials=(Trial("batch-that-is-split", ("split_records_keep_their_headers",), variant="0.11.0.0"),),
+)
+GETS_KEEP_THEIR_UNIT = version_flag(
+    "gets_keep_their_unit",
+    "KAFKA-7518 (2.1.1, 2.2.0): a get with a timeout waits for a record whose batch was split; since 0.11.0.0 "
+    "(KIP-126), and until then, a timeout of seconds was taken for one of as many milliseconds",
+    {"0.11.0.0": False, "2.1.1": True},
+    before=True,
+    closes="a get on the future of a record waits for its timeout",
+    source="KAFKA-7518 (2.1.1, 2.2.0): FutureRecordMetadata.get",
+    trials=(Trial("batch-that-is-split", ("get_waits_its_time",), variant="2.0"),),
+)
+DRAIN_INDEX = version_flag(
+    "drain_index",
+    "KAFKA-13834 (3.3.0): at which partition of a broker a producer begins to fill a request: after the one that was "
+    "sent last; before, all brokers had one index, and since 2.1.0 it went past a partition whose batch did not fit",
+    {"2.1.0": "moved first", "3.3.0": "of each broker"},
+    before="shared",
+    closes="batches of each partition of a broker have their turn",
+    source="KAFKA-13834 (3.3.0): RecordAccumulator.drainBatchesForOneNode: nodesDrainIndex",
+    trials=(
+        Trial("partitions-of-one-request", ("partition_has_its_turn",)),
+        Trial("partitions-of-one-request", ("partition_has_its_turn",), variant="2.0"),
+    ),
+)
+ERRORS_OF_FETCHES_ARE_RAISED = version_flag(
+    "errors_of_fetches_are_raised",
+    "KAFKA-3977 (0.10.0.1): a poll throws what a record that cannot be read throws; in 0.10.0.0 that was an entry of "
+    "the log, and the records of the fetch were fetched again and again",
+    {"0.10.0.1": True},
+    closes="a consumer that cannot read a record says so",
+    source="KAFKA-3977 (0.10.0.1): Fetcher.fetchedRecords: parseFetchedData",
+    trials=(Trial("poll-at-an-unreadable-record", ("unreadable_record_is_told",), variant="0.10.0.0"),),
+)
+ERRORS_WAIT_FOR_RECORDS = version_flag(
+    "errors_wait_for_records",
+    "KAFKA-5075 (0.10.2.1, 0.11.0.0): a poll that fails at one partition returns the records of those before it, and "
+    "the next one throws; since 0.10.0.1, and until then, these records were lost, and the position was after them",
+    {"0.10.0.1": False, "0.10.2.1": True},
+    before=True,
+    closes="a consumer skips no records as another partition cannot be read",
+    source="KAFKA-5075 (0.10.2.1, 0.11.0.0): Fetcher.fetchedRecords: nextInLineExceptionMetadata",
+    trials=(Trial("poll-at-an-unreadable-record", ("no_record_is_skipped",), variant="0.10.1"),),
+)
+RECORDS_ARE_READ_ONE_BY_ONE = version_flag(
+    "records_are_read_one_by_one",
+    "a0b8e435c (0.11.0.0): a poll reads records as it returns them; before, all of a fetch before it returns one",
+    {"0.11.0.0": True},
+    no_fix="how much memory a fetch takes",
+)
+FAILED_RECORDS_ARE_READ_ONCE = version_flag(
+    "failed_records_are_read_once",
+    "KAFKA-5630 (0.11.0.1): a poll goes on after a record that could be read at last; in 0.11.0.0 it returned that "
+    "again and again",
+    {"0.11.0.0": False, "0.11.0.1": True},
+    before=True,
+    closes="a poll returns a record once",
+    source="KAFKA-5630 (0.11.0.1): PartitionRecords.fetchRecords: cachedRecordException",
+    trials=(Trial("poll-at-an-unreadable-record", ("record_is_returned_once",), variant="0.11.0.0"),),
+)
+RESETS_ARE_CHECKED_AT_ONCE = version_flag(
+    "resets_are_checked_at_once",
+    "KAFKA-7703 (2.3.0): the thread that has the answer to a reset of a position looks whether that is asked for as it "
+    "sets the position; since 1.1.0 (KAFKA-6397), and until then, before that",
+    {"1.1.0": False, "2.3.0": True},
+    before=True,
+    closes="a consumer reads on where it was told to last",
+    source="KAFKA-7703 (2.3.0): SubscriptionState.maybeSeek",
+    trials=(Trial("seek-amid-a-reset", ("position_is_where_it_was_sought",), variant="2.0"),),
+)
+PAUSED_POSITIONS_ARE_KEPT = version_flag(
+    "paused_positions_are_kept",
+    "KAFKA-4547 (0.10.2.0): position leaves a paused partition where seekToBeginning or seekToEnd put it; since 0.10.1 "
+    "(KAFKA-4034), and until then, it was put to the committed offset if another partition had no position",
+    {"0.10.1.0": False, "0.10.2.0": True},
+    before=True,
+    closes="a paused partition is read from where it was put",
+    source="KAFKA-4547 (0.10.2.0): Fetcher.updateFetchPositions: hasValidPosition",
+    trials=(Trial("position-of-a-paused-partition", ("paused_position_is_kept",), variant="0.10.1"),),
+)
+FETCHES_ARE_NOTED_FIRST = version_flag(
+    "fetches_are_noted_first",
+    "KAFKA-8950 (2.3.1, 2.4.0): a consumer notes that it fetches from a broker before the fetch may fail; in 2.3.0 "
+    "(KAFKA-8052) afterwards, and it waited for the answer to a fetch that had failed meanwhile",
+    {"2.3.0": False, "2.3.1": True},
+    before=True,
+    closes="a consumer goes on to fetch from a broker whose connection was lost",
+    source="KAFKA-8950 (2.3.1, 2.4.0): Fetcher.sendFetches: nodesWithPendingFetchRequests",
+    trials=(Trial("fetch-of-a-lost-connection", ("fetch_is_sent_again",), variant="2.3.0"),),
+)
+POLLS_WAIT_FOR_NO_POSITION = version_flag(
+    "polls_wait_for_no_position",
+    "KAFKA-6397 (1.1.0): a poll returns records while the position of another partition cannot be found; before, it "
+    "waited for that without an end",
+    {"1.1.0": True},
+    closes="a consumer reads the partitions that have a leader",
+    source="KAFKA-6397 (1.1.0): Fetcher.resetOffsetsIfNeeded",
+    trials=(Trial("poll-without-a-leader", ("poll_reads_what_it_can",), variant="1.0"),),
+)
+OFFLINE_PARTITIONS_ARE_TOLD = version_flag(
+    "offline_partitions_are_told",
+    "KAFKA-6648 (2.0.1, 2.1.0): partitionsFor returns all partitions; before, those with a leader",
+    {"2.0.1": True},
+    closes="an application that assigns itself all partitions of a topic leaves none out",
+    source="KAFKA-6648 (2.0.1, 2.1.0): Fetcher.getTopicMetadata",
+    trials=(Trial("poll-without-a-leader", ("all_partitions_are_told",), variant="2.0"),),
+)
+LOOKUPS_FOLLOW_LEADERS = version_flag(
+    "lookups_follow_leaders",
+    "KAFKA-9159, KAFKA-9535 (2.4.1, 2.5.0): a consumer whose request for offsets a former leader refuses gets metadata "
+    "anew; since 1.1.0, and until then, it asked that broker again, and the call ended with TimeoutException",
+    {"1.1.0": False, "2.4.1": True},
+    before=True,
+    closes="endOffsets, beginningOffsets and offsetsForTimes find a new leader",
+    source="KAFKA-9159 (2.5.0), KAFKA-9535 (2.4.1, 2.5.0): Fetcher.fetchOffsetsByTimes",
+    trials=(Trial("offsets-of-a-new-leader", ("call_finds_the_leader",), variant="2.3.1"),),
+)
+REFUSED_CONSUMERS_ASK_THE_LEADER = version_flag(
+    "refused_consumers_ask_the_leader",
+    "KAFKA-14379 (3.3.2, 3.4.0): a consumer that a follower refuses fetches from the leader; since 2.4.0 (KIP-392) and "
+    "until then, it fetched from that broker until metadata.max.age.ms had passed",
+    {"2.4.0": False, "3.3.2": True},
+    before=True,
+    closes="a consumer goes on to read as the replica that it reads from moves",
+    source="KAFKA-14379 (3.3.2, 3.4.0): Fetcher.requestMetadataUpdate: clearPreferredReadReplica",
+    trials=(Trial("consumer-of-a-moved-follower", ("refused_consumer_asks_the_leader",)),),
+)
+
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
 """With the release whose appends use the buffers of other threads (KAFKA-15653)."""
