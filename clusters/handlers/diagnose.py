@@ -7,6 +7,7 @@ import io
 import re
 import shlex
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,11 @@ from typing import Any
 from attrs import frozen
 
 from kwalk.model.language import Scenario, UsageError
-from kwalk.model.language.inspection import FindingKind, Inspection, Observation, Prognosis, Severity
+from kwalk.model.language.inspection import Condition, FindingKind, Inspection, Observation, Prognosis, Severity
 from kwalk.reports.document import Block, Card, CodeBlock, DataTable, Line, Paragraph, Span, strong
 from kwalk.reports.handlers.incident import can_plan, planned, problem_of, write_incident_pages
 from kwalk.reports.handlers.target import command_line, read_by, scenario_with
-from kwalk.reports.pages.incident import HEADLINES, Incident, conclusion
+from kwalk.reports.pages.incident import TONES, Incident, conclusion, word_of
 from kwalk.reports.pages.prospect import blocks_of_prospect, prospect_object
 from kwalk.reports.program import program
 from kwalk.reports.progress import shown_on_stderr
@@ -38,7 +39,6 @@ ONLY: Mapping[str, Collection[str]] = {
 """The questions, "" for what is wrong, with the options that not all of them have."""
 MOST_PLACES = 5
 """How many places of a kind are shown unless `--most` says otherwise."""
-TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
 COLUMNS = ("snapshot", "severity", "kind", "subject", "topic", "partition", "brokers", "certain", "detail")
 """The columns of a table of findings, as CSV and Parquet have it."""
 
@@ -93,7 +93,7 @@ def _refuse_options_of_others(options: Namespace, question: str) -> None:
 
 
 def _inspected(options: Namespace) -> int:
-    """Inspect snapshots; 12 if something is broken now in one of them, 13 if damage is latent, else 0."""
+    """Inspect snapshots; the exit code is that of the worst condition."""
     _, scenario = scenario_with("inspect_snapshot", options.scenario)
     snapshots = [Inspected(path, read_by(scenario, "inspect_snapshot", path)) for path in options.snapshots]
     command = command_line(options, options.snapshots)
@@ -104,7 +104,7 @@ def _inspected(options: Namespace) -> int:
     if options.migration:
         blocks, code = _migrations(snapshots, most)
     else:
-        worst = min((one.inspection for one in snapshots), key=lambda one: one.severity.rank)
+        worst = min((one.inspection for one in snapshots), key=lambda one: one.condition.rank)
         blocks, code = blocks_of(snapshots, most), worst.exit_code
         written.names |= _next_commands(snapshots, scenario)
     return deliver(options, partial(inspections_object, snapshots), blocks, written, code=code, command=command)
@@ -125,7 +125,7 @@ def _migrations(snapshots: Sequence[Inspected], most: int) -> tuple[Iterator[Blo
 
 def _next_commands(snapshots: Sequence[Inspected], scenario: Scenario) -> dict[str, str]:
     """Return the command that plans the repair of a single damaged snapshot, with its label."""
-    if len(snapshots) > 1 or not snapshots[0].inspection.exit_code or not can_plan(scenario):
+    if len(snapshots) > 1 or not snapshots[0].inspection.is_damaged or not can_plan(scenario):
         return {}
     return {"Plan of repair": f"{program()} diagnose {shlex.quote(snapshots[0].path)} --plan"}
 
@@ -144,13 +144,13 @@ def blocks_of(snapshots: Sequence[Inspected], most: int) -> Iterator[Block]:
 
 
 def _fleet_headline(snapshots: Sequence[Inspected]) -> Line:
-    counts = {severity: sum(one.inspection.severity is severity for one in snapshots) for severity in Severity}
-    parts = [f"{count} {HEADLINES[severity].lower()}" for severity, count in counts.items() if count]
+    counts = Counter(one.inspection.condition for one in snapshots)
+    parts = [f"{counts[condition]} {condition.value}" for condition in Condition if counts[condition]]
     return f"{len(snapshots)} snapshots: {', '.join(parts)}."
 
 
 def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
-    ordered = sorted(snapshots, key=lambda one: one.inspection.severity.rank)
+    ordered = sorted(snapshots, key=lambda one: one.inspection.condition.rank)
     rows = []
     for one in ordered:
         kinds = [
@@ -158,17 +158,14 @@ def _fleet(snapshots: Sequence[Inspected]) -> DataTable:
             for kind, observations in one.inspection.by_kind().items()
             if kind.severity is not Severity.NOTE
         ]
-        severity = one.inspection.severity
-        rows.append(([strong(HEADLINES[severity], TONES[severity])], one.path, ", ".join(kinds)))
+        rows.append(([word_of(one.inspection.condition)], one.path, ", ".join(kinds)))
     return DataTable(("", "snapshot", "findings"), tuple(rows), wide=2, indent=2)
 
 
 def _snapshot(one: Inspected, most: int) -> Iterator[Block]:
     inspection = one.inspection
-    severity = inspection.severity
-    title: list[str | Span] = [strong(HEADLINES[severity], TONES[severity]), f"  {conclusion(inspection)}"]
     yield Paragraph("")
-    yield Paragraph(title)
+    yield Paragraph([word_of(inspection.condition), f"  {conclusion(inspection)}"])
     totals = ", ".join(_counted(inspection.totals[what], what) for what in ("topic", "partition", "broker"))
     yield Paragraph(f"{one.path}: {inspection.headline}; {totals}.", 2)
     by_kind = inspection.by_kind()
@@ -232,7 +229,7 @@ def inspections_object(snapshots: Sequence[Inspected]) -> dict[str, Any]:
         "snapshots": [
             {
                 "snapshot": one.path,
-                "condition": HEADLINES[one.inspection.severity].lower(),
+                "condition": one.inspection.condition.value,
                 "exit_code": one.inspection.exit_code,
                 "headline": one.inspection.headline,
                 "totals": dict(one.inspection.totals),
@@ -335,12 +332,12 @@ def prometheus(snapshots: Sequence[Inspected]) -> str:
             labels = _labels({"snapshot": one.path, "kind": kind.name, "severity": kind.severity.value})
             lines.append(f"kwalk_inspect_findings{labels} {len(observations)}")
     lines += [
-        "# HELP kwalk_inspect_condition 0 consistent, 1 latent damage, 2 broken now.",
+        "# HELP kwalk_inspect_condition 0 consistent, 1 latent damage, 2 broken now, 3 not judged.",
         "# TYPE kwalk_inspect_condition gauge",
     ]
-    codes = {Severity.NOTE: 0, Severity.LATENT: 1, Severity.BROKEN: 2}
+    codes = {Condition.CONSISTENT: 0, Condition.LATENT: 1, Condition.BROKEN: 2, Condition.NOT_JUDGED: 3}
     for one in snapshots:
-        lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.severity]}")
+        lines.append(f"kwalk_inspect_condition{_labels({'snapshot': one.path})} {codes[one.inspection.condition]}")
     lines += [
         "# HELP kwalk_inspect_prospect A planned change: 0 ready, 1 not judged, 2 waits, 3 is stuck, 4 loses records.",
         "# TYPE kwalk_inspect_prospect gauge",

@@ -21,6 +21,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
     brokers,
     files_of,
     listed,
+    not_read,
     not_shown,
     sent_id,
     unseen,
@@ -31,6 +32,7 @@ from kwalk.model.language.inspection import FactTable, Inspection, Observation, 
 
 AGREEMENT = "Topic ids agree, every partition is served, and nothing is left over."
 PARTLY_SEEN = "As far as the snapshot shows: "
+NOT_READ = "What was read is not damaged; what was not read may be: see below, and take a snapshot that has it."
 MOST_TOPICS = 20
 """The most topics whose ids are listed."""
 
@@ -59,7 +61,8 @@ def inspect_capture(capture: Capture) -> Inspection:
         notes=tuple(_notes(capture)),
         tables=tuple(_tables(capture, observations)),
         properties=PROPERTIES,
-        consistent=PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if not_shown(capture) else AGREEMENT,
+        consistent=_agreement(capture),
+        not_read=(*_not_asked(capture), *not_read(capture)),
         totals={
             "topic": len(capture.topics),
             "broker": len(capture.hosts),
@@ -79,10 +82,20 @@ def _headline(capture: Capture) -> str:
     )
 
 
-def _notes(capture: Capture) -> Iterator[str]:
+def _not_asked(capture: Capture) -> Iterator[str]:
     unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
+
+
+def _agreement(capture: Capture) -> str:
+    if any(_not_asked(capture)) or not_read(capture):
+        return NOT_READ
+    return PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if not_shown(capture) else AGREEMENT
+
+
+def _notes(capture: Capture) -> Iterator[str]:
+    yield from _not_asked(capture)
     stopped: dict[str, list[int]] = {}
     for number in capture.live:
         stopped.setdefault(refusals(capture, (number,)), []).append(number)

@@ -31,6 +31,29 @@ class Severity(Enum):
         return list(Severity).index(self)
 
 
+class Condition(Enum):
+    """What an inspection says of a system in one word; the worst first."""
+
+    BROKEN = "broken"
+    """Users are harmed now."""
+    LATENT = "latent"
+    """Users notice nothing yet; a usual event will harm them."""
+    NOT_JUDGED = "not judged"
+    """What was read is not damaged; what was not read may be."""
+    CONSISTENT = "consistent"
+    """Nothing is wrong, and nothing waits."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Condition).index(self)
+
+    @property
+    def exit_code(self) -> int:
+        """12 if something is broken now, 13 if damage is latent, 3 if too little was read, else 0."""
+        return {Condition.BROKEN: 12, Condition.LATENT: 13, Condition.NOT_JUDGED: 3, Condition.CONSISTENT: 0}[self]
+
+
 @frozen
 class FindingKind:
     """A kind of finding, the same in every snapshot.
@@ -186,7 +209,8 @@ class Inspection:
         totals: how much was inspected, by what it is.
         notes: what was assumed or could not be judged.
         tables: what the snapshot shows of the damaged parts, such as who has which id.
-        consistent: the sentence on a system in which nothing is wrong.
+        consistent: the sentence on a system in which nothing was found to be wrong.
+        not_read: what was not read and may be damaged, in sentences; they are notes, too.
         properties: the properties that were evaluated, for who has states of the same class.
         foresee: returns the prospects; called once, and only if somebody asks.
     """
@@ -197,6 +221,7 @@ class Inspection:
     notes: tuple[str, ...] = ()
     tables: tuple[FactTable, ...] = ()
     consistent: str = "Nothing is wrong."
+    not_read: tuple[str, ...] = ()
     properties: tuple[Property, ...] = field(default=(), repr=False, eq=False)
     foresee: Callable[[], tuple[Prospect, ...]] = field(default=tuple, repr=False, eq=False)
 
@@ -211,9 +236,21 @@ class Inspection:
         return min((one.kind.severity for one in self.observations), key=lambda s: s.rank, default=Severity.NOTE)
 
     @property
+    def is_damaged(self) -> bool:
+        """Whether something is broken, or damage is latent."""
+        return self.severity is not Severity.NOTE
+
+    @property
+    def condition(self) -> Condition:
+        """That of the worst observation; without damage, whether all was read."""
+        if self.is_damaged:
+            return {Severity.BROKEN: Condition.BROKEN, Severity.LATENT: Condition.LATENT}[self.severity]
+        return Condition.NOT_JUDGED if self.not_read else Condition.CONSISTENT
+
+    @property
     def exit_code(self) -> int:
-        """12 if something is broken now, 13 if damage is latent, else 0."""
-        return {Severity.BROKEN: 12, Severity.LATENT: 13, Severity.NOTE: 0}[self.severity]
+        """That of the condition."""
+        return self.condition.exit_code
 
     def by_kind(self) -> dict[FindingKind, list[Observation]]:
         """Return the observations by kind, the worst first."""

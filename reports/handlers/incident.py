@@ -27,7 +27,7 @@ PLAN_SECONDS = 20.0
 
 def planned(problem: Problem | None, report: Report, seconds: float = PLAN_SECONDS) -> Recovery | None:
     """Return a plan of repair for a page; None if nothing is wrong or no plan can be looked for."""
-    if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
+    if problem is None or not problem.inspection.is_damaged or not problem.procedures:
         return None
     return plan_recovery(problem, seconds=seconds, report=report)
 
@@ -44,7 +44,7 @@ def planned_until(problem: Problem | None, report: Report, deadline: float) -> R
         report: Receives progress.
         deadline: When it is to be done, in seconds of the monotonic clock.
     """
-    if problem is None or problem.inspection.exit_code == 0 or not problem.procedures:
+    if problem is None or not problem.inspection.is_damaged or not problem.procedures:
         return None
     if not prepared(problem, ANSWERING * (deadline - time.monotonic())):
         return None
@@ -54,7 +54,7 @@ def planned_until(problem: Problem | None, report: Report, deadline: float) -> R
 
 def problem_of(scenario: Scenario, snapshot: str, inspection: Inspection) -> Problem | None:
     """Return the problem of repairing what a snapshot shows; None if nothing is wrong, or no scenario has one."""
-    return None if inspection.exit_code == 0 else _read(scenario, "recover_snapshot", snapshot)
+    return _read(scenario, "recover_snapshot", snapshot) if inspection.is_damaged else None
 
 
 def can_plan(scenario: Scenario) -> bool:

@@ -52,7 +52,7 @@ def deliver_verdict(query: Query, verdict: Verdict, out: OutFolder, options: Nam
         found = [(f.prop, f.trace) for f in verdict.findings if f.trace is not None]
         stories = {prop: story_of(query.model, trace) for prop, trace in found}
         files = {prop: _save(query, (trace, stories[prop]), out, verdict, incident) for prop, trace in found}
-        if incident is not None and not files and incident.inspection.exit_code:
+        if incident is not None and not files and incident.inspection.is_damaged:
             from kwalk.reports.handlers.incident import write_incident
 
             written.names = {LABELS[kind]: str(path) for kind, path in write_incident(incident, out).items()}
@@ -149,7 +149,10 @@ def diagnosis(query: Query, verdict: Verdict) -> list[str]:
 def exit_code_of(query: Query, verdict: Verdict) -> int:
     """Return the exit code of what an inspection found, which the search may not be about; otherwise the verdict's."""
     problems = query.reading.problems if query.reading else ()
-    return (problems[0].inspection.exit_code if problems else 0) or verdict.exit_code
+    if not problems:
+        return verdict.exit_code
+    inspection = problems[0].inspection
+    return inspection.exit_code if inspection.is_damaged else verdict.exit_code or inspection.exit_code
 
 
 def _text(
@@ -172,7 +175,7 @@ def _text(
     yield from summary(verdict, query.model, shown)
     code = exit_code_of(query, verdict)
     if code != verdict.exit_code:
-        yield Paragraph(f"The exit code, {code}, is that of the damage which the snapshot shows.", 2)
+        yield Paragraph(f"The exit code, {code}, is that of what the snapshot shows.", 2)
     yield from group_table(query.model, verdict.groups, shapes)
 
 
@@ -183,7 +186,7 @@ def _shown(verdict: Verdict) -> Finding | None:
 
 def _reading_blocks(reading: Reading, diagnosis: list[str], incident: Incident | None) -> Iterator[Block]:
     """Yield what is wrong in a snapshot, then the plan of repair, what may happen, and the facts that were read."""
-    wrong = [] if incident is None or incident.inspection.exit_code == 0 else list(_now(incident, diagnosis))
+    wrong = [] if incident is None or not incident.inspection.is_damaged else list(_now(incident, diagnosis))
     sentences = [*wrong, *(sentence for sentence in diagnosis if sentence not in wrong)]
     yield from (Paragraph([strong(sentence)]) for sentence in sentences[:1])
     yield from (Paragraph(sentence, 2) for sentence in sentences[1 : len(wrong)])

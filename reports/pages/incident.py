@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, field, frozen
 
 from kwalk.model.language import Model
-from kwalk.model.language.inspection import FactTable, FindingKind, Inspection, Observation, Severity
+from kwalk.model.language.inspection import Condition, FactTable, FindingKind, Inspection, Observation, Severity
 from kwalk.reports.document import (
     Block,
     Bullets,
@@ -35,8 +35,13 @@ from kwalk.search.results.trace import Trace
 if TYPE_CHECKING:
     from kwalk.search.analyses.recovery import Recovery
 
-TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "good"}
-HEADLINES = {Severity.BROKEN: "BROKEN", Severity.LATENT: "LATENT", Severity.NOTE: "CONSISTENT"}
+TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
+_TONES = {
+    Condition.BROKEN: "bad",
+    Condition.LATENT: "open",
+    Condition.NOT_JUDGED: "open",
+    Condition.CONSISTENT: "good",
+}
 PLACES = 5
 """How many places of a kind a page shows."""
 RECOVER, INSPECT, HUNT, EXPLAIN = (
@@ -76,11 +81,16 @@ class Incident:
     @property
     def headline(self) -> str:
         """The condition in one word, and the worst kind with its places."""
-        return f"{HEADLINES[self.inspection.severity]}: {conclusion(self.inspection)}"
+        return f"{self.inspection.condition.value.upper()}: {conclusion(self.inspection)}"
 
     def lead(self) -> Lead:
         """Return what its page says before the steps."""
         return Lead(self.headline, tuple(blocks_of(self)))
+
+
+def word_of(condition: Condition) -> Span:
+    """Return a condition as reports begin with it."""
+    return strong(condition.value.upper(), _TONES[condition])
 
 
 def conclusion(inspection: Inspection) -> str:
@@ -136,8 +146,7 @@ def cause_of(story: Story) -> tuple[StoryStep, ...]:
 def blocks_of(incident: Incident) -> Iterator[Block]:
     """Yield the page of an incident up to the steps of its trace."""
     inspection = incident.inspection
-    severity = inspection.severity
-    yield Heading(1, [strong(HEADLINES[severity], TONES[severity]), f"  {conclusion(inspection)}"])
+    yield Heading(1, [word_of(inspection.condition), f"  {conclusion(inspection)}"])
     totals = ", ".join(
         f"{count:,} {what}{'s' * (count != 1)}" for what, count in inspection.totals.items() if what != "situation"
     )
@@ -149,7 +158,7 @@ def blocks_of(incident: Incident) -> Iterator[Block]:
     if incident.forecast is not None:
         yield _forecast(incident.forecast)
     if incident.cause:
-        wrong = severity is not Severity.NOTE or incident.forecast is not None
+        wrong = inspection.is_damaged or incident.forecast is not None
         yield from _cause(incident.cause, "Root cause: the steps that lead there" if wrong else "The steps that matter")
     yield from (block for table in inspection.tables for block in _table(table))
     known = set(now(inspection))
@@ -223,7 +232,7 @@ def _table(table: FactTable) -> Iterator[Block]:
 
 
 def _way_out(incident: Incident) -> Iterator[Block]:
-    if incident.inspection.exit_code == 0:
+    if not incident.inspection.is_damaged:
         return
     yield Heading(2, "The way out")
     if incident.recovery is not None:
@@ -270,7 +279,7 @@ def incident_object(incident: Incident) -> dict[str, Any]:
     plan = incident.recovery.plan if incident.recovery else None
     return {
         "snapshot": incident.snapshot,
-        "condition": HEADLINES[incident.inspection.severity].lower(),
+        "condition": incident.inspection.condition.value,
         "headline": incident.headline,
         "kinds": [
             {

@@ -31,7 +31,8 @@ def now(inspection: Inspection) -> Iterator[str]:
     """Yield what an inspection found: each kind of damage, and what users notice now."""
     damage = {kind: seen for kind, seen in inspection.by_kind().items() if kind.severity is not Severity.NOTE}
     if not damage:
-        yield f"Consistent: {inspection.consistent[0].lower()}{inspection.consistent[1:]}"
+        text = inspection.consistent
+        yield f"{inspection.condition.value.capitalize()}: {text[0].lower()}{text[1:]}"
     for number, (kind, seen) in enumerate(damage.items()):
         yield f"{'Also ' * bool(number)}{_word(kind, number)}: {kind.title}: {_places(seen)}."
         yield f"Now: {kind.now}."

@@ -25,19 +25,23 @@ LOOK = "Take a snapshot after every step."
 def nothing_planned(recovery: Recovery) -> bool:
     """Return whether something is wrong that plans do not cover, and nothing else is."""
     problem = recovery.problem
-    is_damaged = problem.inspection.exit_code != 0
-    return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
+    return (
+        recovery.healthy
+        and problem.inspection.is_damaged
+        and bool(not problem.worlds or problem.uncovered or problem.left_out)
+    )
 
 
 def is_unjudged(recovery: Recovery) -> bool:
-    """Return whether nothing is known to be wrong, and the snapshot does not show what a plan is made of."""
-    problem = recovery.problem
-    return recovery.healthy and not problem.inspection.exit_code and not problem.worlds and bool(problem.uncovered)
+    """Return whether nothing is known to be wrong, and the snapshot lacks logs, or what a plan is made of."""
+    problem, inspection = recovery.problem, recovery.problem.inspection
+    is_lacking = bool(inspection.not_read or (problem.uncovered and not problem.worlds))
+    return recovery.healthy and not inspection.is_damaged and is_lacking
 
 
 def repairs_itself(recovery: Recovery) -> bool:
     """Return whether damage goes away by itself."""
-    return recovery.healthy and recovery.problem.inspection.exit_code != 0
+    return recovery.healthy and recovery.problem.inspection.is_damaged
 
 
 def blocks_of(recovery: Recovery, snapshot: str) -> Iterator[Block]:
@@ -111,7 +115,7 @@ def _answer(recovery: Recovery) -> list[str | Span]:
     if is_unjudged(recovery):
         return [
             strong("NOT JUDGED", "open"),
-            "  The snapshot does not show whether something is to be repaired: see below.",
+            f"  The snapshot does not show whether something is to be repaired: see below{_beside(problem)}.",
         ]
     if recovery.healthy:
         beside = _beside(problem)
@@ -174,7 +178,8 @@ def step_texts(plan: Plan, number: int, problem: Problem, snapshot: str) -> dict
     started = frozenset(name for one in plan.procedures[:number] for name in one.starts)
     same = f"a new snapshot still shows what {snapshot} shows (`kwalk diagnose`)" if number == 0 else ""
     shows = plan.shows[number] - problem.goals
-    expected = "CONSISTENT" if not shows else f"at most {problem.describe(shows)}"
+    intact = "CONSISTENT, or NOT JUDGED for what is still not read" if problem.inspection.not_read else "CONSISTENT"
+    expected = f"at most {problem.describe(shows)}" if shows else intact
     others = (*problem.uncovered, *problem.left_out)
     if others:
         beside = f"what the plan is not for ({listed(others, NAMED)})"

@@ -289,7 +289,7 @@ def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery])
     is_open = lacks_plan or any(one.stopped for one in fewer)
     same = [one for one in others if one.problem.instead_of == alternative.instead_of]
     rivals = same if alternative.instead_of else (first, *others)
-    if alternative.is_for_later and not (first.healthy and first.problem.inspection.exit_code):
+    if alternative.is_for_later and not (first.healthy and first.problem.inspection.is_damaged):
         return False
     if alternative.is_last_resort and any(one.plan is not None for one in rivals):
         return False

@@ -572,7 +572,7 @@ def test_a_log_in_a_directory_that_was_not_read_is_not_missing() -> None:
     snapshot["brokers"]["3"]["log_dirs"] = [root("/a", read=True), root("/b")]
     snapshot["brokers"]["3"]["dirs"] = {}
     assert not ways_out(snapshot)
-    assert inspect_snapshot(json.dumps(snapshot).encode()).consistent.startswith("As far as the snapshot shows")
+    assert inspect_snapshot(json.dumps(snapshot).encode()).condition is Condition.NOT_JUDGED
     for topic in snapshot["topics"].values():
         topic["partition_state"]["0"].update(leader=-1, isr=[1, 2, 3])
     stop(snapshot, 3)

@@ -99,7 +99,7 @@ def test_the_exit_code_of_a_hunt_says_the_same_as_its_text(capsys, tmp_path) -> 
     assert main(["diagnose", str(tmp_path / "orphaned.json"), "--forecast", "--out", str(tmp_path / "out")]) == 13
     printed = capsys.readouterr().out
     assert printed.startswith("Latent: ")
-    assert "The exit code, 13, is that of the damage which the snapshot shows." in printed
+    assert "The exit code, 13, is that of what the snapshot shows." in printed
 
 
 def test_a_broken_cluster_has_one_exit_code_whatever_the_search_finds(capsys, tmp_path) -> None:

@@ -257,7 +257,7 @@ def _is_right(case: Case, diagnosis: _Diagnosis, release: str) -> bool:
 def _covers_nothing(recovery: Recovery) -> bool:
     """Whether something is wrong that plans do not cover, and nothing else is."""
     problem = recovery.problem
-    is_damaged = problem.inspection.exit_code != 0
+    is_damaged = problem.inspection.is_damaged
     return recovery.healthy and is_damaged and bool(not problem.worlds or problem.uncovered or problem.left_out)
 
 

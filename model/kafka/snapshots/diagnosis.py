@@ -230,6 +230,24 @@ def unseen(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
 def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
     """Return the same without what is said of the version."""
     found = [f"When the snapshot was taken: {printable(problem, 300)}" for problem in capture.problems]
+    found += not_read(capture, gone)
+    if capture.patterns:
+        patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
+        found.append(f"The snapshot has only the topics {patterns}.")
+    if capture.unsettled:
+        names = listed([topic_label(name) for name in capture.unsettled])
+        found.append(f"Changed while the snapshot was taken, so that it may mix two moments: {names}.")
+    return tuple(found)
+
+
+def not_read(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
+    """Return what was not read of the logs of brokers, where damage may be that nothing else shows.
+
+    Args:
+        capture: The capture.
+        gone: Brokers that are taken to have no log directories.
+    """
+    found = []
     missing = [broker.id for broker in capture.hosts if not broker.seen and broker.id not in gone]
     if missing:
         found.append(
@@ -259,12 +277,6 @@ def not_shown(capture: Capture, gone: Collection[int] = ()) -> tuple[str, ...]:
             f"Without topic id in ZooKeeper: {topics_in_words(unnamed)}. The next controller mints one, which logs "
             "that have another id refuse; whether they have one was not read."
         )
-    if capture.patterns:
-        patterns = listed([printable(pattern, 100) for pattern in capture.patterns], "or")
-        found.append(f"The snapshot has only the topics {patterns}.")
-    if capture.unsettled:
-        names = listed([topic_label(name) for name in capture.unsettled])
-        found.append(f"Changed while the snapshot was taken, so that it may mix two moments: {names}.")
     return tuple(found)
 
 
