@@ -87,8 +87,8 @@ COMMAND = Command(
   kwalk diagnose fleet/*.json --csv found.csv   a table of many clusters
   kwalk diagnose captures/*.json --explain      what happened between them?
   kwalk diagnose captures/*.json --explain --logs logs     and what do the logs say that snapshots do not?""",
-    codes="0 consistent, 2 usage error, 3 undecided or not judged, 12 broken now, 13 damage that shows later, 70 internal error; "
-    "with --plan 0 a plan or nothing to do, 12 no plan is safe; with --explain 0 a behaviour fits, 12 none fits; with "
-    "--migration 0 ready, 3 not judged, 12 loses something or stops half-way, 13 waits; with --forecast, if it is "
-    "consistent, those of a search",
+    codes="0 consistent, 2 usage error, 3 undecided or not judged, 12 broken now, 13 damage that shows later, 70 "
+    "internal error; with --plan 0 a plan or nothing to do, 12 no plan is safe; with --explain 0 a behaviour fits, 12 "
+    "none fits; with --migration 0 ready, 3 not judged, 12 loses something or stops half-way, 13 waits; with "
+    "--forecast, if it is consistent, those of a search",
 )

@@ -33,13 +33,19 @@ from kwalk.model.kafka.snapshots.procedures import (
     WITHOUT_FILES,
 )
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
-from kwalk.model.language.model import PropertyInstance
+from kwalk.model.kafka.state import Cluster
+from kwalk.model.language.model import PropertyInstance, Vector
 from kwalk.model.language.recovery import Problem, Procedure, World
 
 WITH_OWN_DISK = (START_IN_TURN, WITHOUT_FILES, MOVE, "put-back ", ELECT_AFTER)
 """How the names of steps begin that start brokers with their own disks, beside those that start one as it was."""
 WITH_LOSSES = "acknowledged records may be lost"
 """How the condition of an answer ends that may lose records."""
+OWN_ONLY = "no record of another topic comes in"
+SHOWN_AGAIN = "if another snapshot, a minute later, shows the same"
+"""The condition of an answer for a system in which nothing happens by itself any more."""
+LOST = frozenset(prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept))
+"""The names of the claims that acknowledged records are kept."""
 OF_DOWN_LOGS = (DOWN_WITH_ANOTHER_ID.name, DOWN_WITH_ANOTHER_LOG.name)
 """The kinds of damage of brokers that are down, and may not start with the log that they have."""
 EMPTY: Mapping[str, str] = {START_BROKER: START_EMPTY, REPAIR_DISK: REPLACE_DISK}
@@ -59,11 +65,20 @@ def for_good(capture: Capture, first: Problem, parts: Sequence[ClusterPart], com
         yield evolve(left, premise=premise, instead_of=given_up)
 
 
-def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], common: str) -> Iterator[Problem]:
+def with_losses(
+    capture: Capture, first: Problem, settled: Sequence[Sequence[World]], parts: Sequence[ClusterPart], common: str
+) -> Iterator[Problem]:
     """Yield the problem of an operator who gives up what cannot be kept: acknowledged records may be lost.
 
     A broker that is down and has them would save them: then only the operator for whom it is gone for good asks, and
-    only then an empty one takes its place.
+    only then an empty one takes its place. What other brokers have is given up only where no plan keeps it.
+
+    Args:
+        capture: The capture.
+        first: The problem of an operator who gives nothing up.
+        settled: The worlds in which nothing happens by itself any more, where that is asked.
+        parts: The parts that are to be repaired.
+        common: The premise of all answers.
     """
     if any(one.name.startswith(LOSSY) for one in first.procedures):
         members = {b for part in parts for b in part.observed.isr}
@@ -85,12 +100,14 @@ def with_losses(capture: Capture, first: Problem, parts: Sequence[ClusterPart], 
             harmful = _outdone(capture, parts, gone, saved)
             procedures = tuple(one for one in _without_gone(first, begin, given_up) if not _does(one, harmful))
             left = evolve(first, procedures=_starting_more(procedures), what_ifs=(), notes=())
-            left, missed = _losing(left, parts, saved), _gone_brokers(begin, given_up)
+            missed = _gone_brokers(begin, given_up)
             unseen = of_unseen(capture, parts, missed)
             premise = joined(common, premise_of(parts), unseen, f"{GONE[begin](given_up)}, and {WITH_LOSSES}")
-            left = _without_last_copies(_without_logs(left, parts, missed), parts, missed)
-            left = _without_bare_starts(left, parts)
-            yield evolve(left, premise=premise, instead_of=given_up)
+            at_rest = [(evolve(left, worlds=tuple(worlds)), joined(premise, SHOWN_AGAIN)) for worlds in settled]
+            losing = [(_losing_only(one, parts, saved, begin, gone), text) for one, text in ((left, premise), *at_rest)]
+            for one, text in (*losing, (_losing(left, parts, saved), premise)):
+                one = _without_last_copies(_without_logs(one, parts, missed), parts, missed)
+                yield evolve(_without_bare_starts(one, parts), premise=text, instead_of=given_up)
 
 
 def _does(one: Procedure, names: Collection[str]) -> bool:
@@ -171,7 +188,6 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     Those of the parts whose names are saved are kept: another broker has them than those that are gone. A broker with
     an empty disk would lead, and the others would lose all that they have: they are to lead before.
     """
-    lost = {prop.name for prop in (records.committed_records_are_kept, records.last_copies_are_kept)}
     lost_disks = dict[str, set[int]]()
     procedures, uncovered = problem.procedures, problem.uncovered
     starting = {int(name.removeprefix(START_BROKER)) for name in _named(problem, START_BROKER)}
@@ -188,15 +204,62 @@ def _losing(problem: Problem, parts: Iterable[ClusterPart], saved: Collection[st
     uncovered = (*uncovered, *(DELETION_PENDING.name for _ in waiting[:1]))
 
     def claims(world: World) -> Iterator[PropertyInstance]:
-        left, disks = set() if world.name in saved else lost, lost_disks.get(world.name, set())
+        left, disks = set() if world.name in saved else LOST, lost_disks.get(world.name, set())
         known = (one for one in world.claims if world not in waiting and one.declaration.name not in left)
         yield from (one for one in known if one.declaration.name != OF_DISKS[0].name or one.args[0] not in disks)
 
     worlds = tuple(evolve(world, claims=tuple(claims(world))) for world in problem.worlds)
-    which = f" of {listed([part.name for part in parts if part.name not in saved])}" if saved else ""
-    keeps = f"no record of another topic comes in, and acknowledged ones{which} may be lost,"
+    keeps = f"{OWN_ONLY}, and acknowledged ones{_of_others(parts, saved)} may be lost,"
     left = evolve(problem, worlds=worlds, procedures=procedures, uncovered=uncovered)
     return evolve(left, is_last_resort=True, keeps=keeps)
+
+
+def _losing_only(
+    problem: Problem, parts: Iterable[ClusterPart], saved: Collection[str], begin: str, gone: Collection[int]
+) -> Problem:
+    """Return a problem whose plans may lose the acknowledged records that are nowhere but on what is gone.
+
+    Args:
+        problem: The problem.
+        parts: The parts.
+        saved: The names of the parts of which nothing is lost.
+        begin: How the names of the steps begin that would bring back what is gone: brokers, or disks.
+        gone: The brokers that are gone, or whose disks are.
+    """
+    losing = _losing(problem, parts, saved)
+    numbers = {
+        part.name: {
+            part.number(b)
+            for b, one in zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+            if b in gone and (one.offline or begin == START_BROKER)
+        }
+        for part in parts
+    }
+    worlds = tuple(
+        evolve(
+            world,
+            initial=tuple(_with_records_left(world, vector, numbers[world.name]) for vector in world.initial),
+            claims=tuple(c for c in whole.claims if c in world.claims or c.declaration.name in LOST),
+        )
+        for world, whole in zip(losing.worlds, problem.worlds, strict=True)
+    )
+    keeps = f"{OWN_ONLY}, and no acknowledged one{_of_others(parts, saved)} is lost that another broker has,"
+    return evolve(losing, worlds=worlds, keeps=keeps)
+
+
+def _of_others(parts: Iterable[ClusterPart], saved: Collection[str]) -> str:
+    return f" of {listed([part.name for part in parts if part.name not in saved])}" if saved else ""
+
+
+def _with_records_left(world: World, vector: Vector, gone: Collection[int]) -> Vector:
+    """Return an initial state in which the records are to be kept that other brokers have than those that are gone."""
+    cluster: Cluster = world.model.state(vector)
+    with world.model.active():
+        logs = [cluster.replica_of(b, 0, 0).log for b in range(len(cluster.brokers)) if b not in gone]
+        left = {record for log in logs for record in log.records}
+        cluster.commits[0][0] = [one for one in cluster.commits[0][0] if one.record in left]
+        cluster.originals[0][0] = [record for record in cluster.originals[0][0] if record in left]
+    return world.model.vector(cluster)
 
 
 def _lost_disks(problem: Problem, parts: Iterable[ClusterPart]) -> dict[str, set[int]]:

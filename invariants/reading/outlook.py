@@ -54,7 +54,7 @@ from kwalk.invariants.reading.finding_kinds import (
     WITHOUT_STATE_SERVED,
 )
 from kwalk.invariants.reading.inspection import inspect_capture
-from kwalk.invariants.reading.losses import for_good, with_losses, without_steps
+from kwalk.invariants.reading.losses import SHOWN_AGAIN, for_good, with_losses, without_steps
 from kwalk.invariants.reading.migrating import is_led_by_kraft
 from kwalk.invariants.reading.migrating_recovery import migrating_problem
 from kwalk.invariants.reading.partition_groups import (
@@ -339,11 +339,12 @@ def problem_of(capture: Capture, inspection: Inspection | None = None, premise: 
         withheld=catalogue.withheld(),
         uncovered=uncovered,
     )
+    later = tuple(_later(first, acting))
     alternatives = (
-        *_later(first, acting),
+        *later,
         *for_good(capture, first, parts, common),
         *_other_choices(capture, first, groups, left, common),
-        *with_losses(capture, first, parts, common),
+        *with_losses(capture, first, [one.worlds for one in later if not one.is_for_later], parts, common),
     )
     return evolve(first, alternatives=alternatives)
 
@@ -432,7 +433,7 @@ def _later(first: Problem, parts: Iterable[ClusterPart]) -> Iterator[Problem]:
     is_short = any(one.in_isr and not one.alive for part in parts for one in part.observed.situation.brokers)
     if is_short or any(part.first_leader is not None for part in parts):
         worlds = tuple(_world(evolve(part, is_settled=True)) for part in parts)
-        premise = joined(first.premise, "if another snapshot, a minute later, shows the same")
+        premise = joined(first.premise, SHOWN_AGAIN)
         procedures = without_steps(first, START_BROKER, START_IN_TURN) if is_short else first.procedures
         left = evolve(first, worlds=worlds, procedures=procedures, what_ifs=(), notes=())
         yield evolve(left, premise=premise, is_for_later=is_short, is_last_resort=not is_short)

@@ -268,7 +268,16 @@ def plan_recovery(
             spent = time.monotonic() - began
             left = max(LEAST_SECONDS, min(budget * LEAST_SHARE, 2 * budget - spent), budget - spent)
             others.append(_Planner(alternative, _Clock(left, report, "recover"), settlings).recovery(faults))
-    return evolve(found, alternatives=tuple(others))
+    return evolve(found, alternatives=tuple(_last_answers(others)))
+
+
+def _last_answers(found: Sequence[Recovery]) -> Iterator[Recovery]:
+    """Yield the answers without those for a last resort that another one gives up more for, as they have no plan."""
+    for number, one in enumerate(found):
+        key = one.problem.is_last_resort, one.problem.instead_of
+        later = [(other.problem.is_last_resort, other.problem.instead_of) for other in found[number + 1 :]]
+        if one.plan is not None or not all(key) or key not in later:
+            yield one
 
 
 def _is_asked(alternative: Problem, first: Recovery, others: Sequence[Recovery]) -> bool:

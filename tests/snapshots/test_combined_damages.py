@@ -14,6 +14,7 @@ from kwalk.invariants.reading.migration_search import read_migration
 from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.invariants.reading.partition_groups import MOST_PARTS
 from kwalk.model.language import UsageError
+from kwalk.model.language.inspection import Condition
 from kwalk.model.language.recovery import Problem
 from kwalk.reports.document.markdown import markdown_document
 from kwalk.reports.pages.recovery import blocks_of, nothing_planned
@@ -528,7 +529,7 @@ def test_an_empty_disk_is_no_step_where_it_would_lead() -> None:
     """The same, without a search."""
     for replicas, is_step in (([1, 2, 3], False), ([3], True)):
         found = problem(with_failed_disk([3], replicas)).alternatives
-        assert [("replace-disk 3" in names(one)) for one in found if one.premise == LOSSY] == [is_step]
+        assert {("replace-disk 3" in names(one)) for one in found if one.premise == LOSSY} == {is_step}
 
 
 def test_an_empty_disk_leads_where_no_other_replica_is() -> None:
@@ -753,7 +754,7 @@ def test_what_waits_beside_a_topic_that_is_not_damaged_is_said() -> None:
     snapshot = cluster()
     stop(snapshot, 3)
     found = plan_recovery(problem(snapshot), seconds=60)
-    assert recovery_object(found, "x.json")["answer"] == "nothing to repair"
+    assert recovery_object(found, "x.json")["answer"] == "not judged"  # no broker was asked
     assert "a broker is down (broker 3): start it" in markdown_document(tuple(blocks_of(found, "x.json")))
 
 

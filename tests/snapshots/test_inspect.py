@@ -6,7 +6,7 @@ import copy
 import csv
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -1187,6 +1187,36 @@ def test_several_snapshots_are_one_table_the_worst_first(capsys) -> None:
     out = capsys.readouterr().out
     assert out.startswith("3 snapshots: 1 broken, 1 latent, 1 consistent.")
     assert out.index("BROKEN") < out.index("LATENT") < out.index("CONSISTENT")
+
+
+NOT_READ: Mapping[str, Callable[[Capture], object]] = {
+    "no disk of a broker that runs": lambda capture: capture["brokers"]["1"].update(dirs=None),
+    "one of two log directories": lambda capture: capture["brokers"]["1"].update(
+        log_dirs=[
+            {"path": path, "broker_id": known, "cluster_id": None, "offline": False}
+            for path, known in (("/a", 1), ("/b", None))
+        ]
+    ),
+    "no answer of brokers": lambda capture: [one.update(metadata_cache=None) for one in capture["brokers"].values()],
+    "nothing but ZooKeeper, whose id is erased": lambda capture: (
+        id_is_missing(capture),
+        [one.update(dirs=None, metadata_cache=None) for one in capture["brokers"].values()],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NOT_READ)
+def test_a_cluster_is_not_called_consistent_for_what_was_not_read(what: str, tmp_path: Path, capsys) -> None:
+    """Damage may be there; with all that the same snapshot had, it is consistent, or its id is found to be missing."""
+    path, gauges = tmp_path / "cluster.json", tmp_path / "kwalk.prom"
+    path.write_bytes(changed(NOT_READ[what]))
+    assert main(["diagnose", str(path), "--prometheus", str(gauges)]) == 3
+    assert (
+        capsys.readouterr().out.strip().startswith("NOT JUDGED  What was read is not damaged; what was not read may be")
+    )
+    assert "kwalk_inspect_condition" in gauges.read_text() and "} 3\n" in gauges.read_text()
+    assert main(["diagnose", str(path), "--plan"]) == 3
+    assert capsys.readouterr().out.strip().startswith("NOT JUDGED  ")
 
 
 def test_json_has_kinds_with_their_findings(capsys) -> None:

@@ -99,8 +99,8 @@ def test_what_a_disk_has_that_was_not_read_is_a_condition_though_another_broker_
     assert gone[frozenset({"start-broker 2"})] == f"{condition}, and if broker 2 is gone for good"
     lost = "if the logs of brokers 1 and 2 have lost no end with the power"
     assert gone[frozenset({"start-broker 3"})] == f"{lost}, and if broker 3 is gone for good"
-    lossy = [one.premise for one in first.alternatives if one.instead_of == {"start-broker 1"} and one.is_last_resort]
-    assert lossy == [f"{condition}, and if broker 1 is gone for good, and acknowledged records may be lost"]
+    lossy = {one.premise for one in first.alternatives if one.instead_of == {"start-broker 1"} and one.is_last_resort}
+    assert lossy == {f"{condition}, and if broker 1 is gone for good, and acknowledged records may be lost"}
 
 
 def test_where_no_log_was_read_and_all_isr_members_are_down_their_ends_are_a_condition() -> None:
@@ -426,3 +426,32 @@ def test_no_unread_log_is_given_up_for_an_empty_disk() -> None:
     snapshot["brokers"]["3"].update(dirs=None, log_dirs=None)
     lossy = [one for one in problem(snapshot).alternatives if one.is_last_resort]
     assert lossy and not [one for one in lossy if "replace-disk 1" in names(one)]
+
+
+def newest_without_state() -> dict[str, Any]:
+    """Broker 3, which is down, has the newest log of a partition without a state; 2 has more than 1."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["partition_state"] = {}
+    for broker, epochs in {1: ((0, 0),), 2: ((0, 0), (3, 10)), 3: ((0, 0), (3, 10), (5, 40))}.items():
+        snapshot["brokers"][str(broker)]["dirs"]["orders-0"] = log(IDS["orders"], epochs)
+    for broker, size, watermark in ((1, 500, 5), (2, 2000, 10), (3, 5000, 40)):
+        snapshot["brokers"][str(broker)]["dirs"]["orders-0"] |= {
+            "files": {f"{0:020}.log": size},
+            "high_watermark": watermark,
+        }
+    down(snapshot, 3)
+    return snapshot
+
+
+def test_who_gives_up_the_newest_log_keeps_what_other_brokers_have() -> None:
+    """A failover lets the first live replica lead, though another one has more."""
+    found = plan_recovery(problem(newest_without_state()), seconds=60)
+    (lossy,) = [one for one in found.alternatives if one.problem.is_last_resort and one.problem.instead_of]
+    assert lossy.problem.keeps.endswith("no acknowledged one is lost that another broker has,")
+    assert lossy.plan is not None and "fail-over" not in [one.name for one in lossy.plan.procedures][:1]
+    assert lossy.problem.premise.endswith("and if another snapshot, a minute later, shows the same")
+    world = lossy.problem.worlds[0]
+    clusters = [world.model.state(vector) for vector in world.initial]
+    with world.model.active():
+        epochs = [[one.record.leader_epoch for one in cluster.commits[0][0]] for cluster in clusters]
+    assert epochs and all(one == [0, 1] for one in epochs)

@@ -324,10 +324,8 @@ class Catalogue:
                 parts, leads = [part for part, _ in found], [broker for _, broker in found]
                 yield self._write_leaders(f"write-states-of-{which}", parts, leads, cost=1)
         behind = [part for part in self.parts if part.is_behind]
-        newest = [part.lineages.isr[0] for part in behind]
-        left = [self._newest_left(part) for part in behind]
         if behind:
-            yield self._write_leaders("write-states", behind, newest, cost=1)
+            yield self._write_leaders("write-states", behind, [part.lineages.isr[0] for part in behind], cost=1)
         orders = [(part, part.lineages.isr if part.is_behind else part.latest) for part in self.parts]
         ordered = [(part, order) for part, order in orders if order]
         for gone in dict.fromkeys(order[0] for _, order in ordered if not self.capture.brokers[order[0]].alive):
@@ -335,10 +333,13 @@ class Catalogue:
             if all(known):
                 parts, leads = [part for part, _ in ordered], [one[0] for one in known]
                 yield self._write_leaders(f"write-states-of-next {gone}", parts, leads, cost=2)
+        led = [(part, part.lineages.isr[0] if part.is_behind else part.first_leader) for part in self.parts]
+        newest = [(part, broker) for part, broker in led if broker is not None]
+        left = [self._newest_left(part) for part, _ in newest]
         others = [broker for broker in left if broker is not None]
-        if len(others) == len(left) and others != newest:
+        if len(others) == len(left) and others != [broker for _, broker in newest]:
             name = f"{WITHOUT_NEWEST} {' '.join(map(str, sorted(set(others))))}"
-            yield self._write_leaders(name, behind, others, cost=10)
+            yield self._write_leaders(name, [part for part, _ in newest], others, cost=10)
 
     def _newest_left(self, part: ClusterPart) -> int | None:
         """Return the broker with the newest log of those that run; None if none of them has one."""
