@@ -229,8 +229,8 @@ def _losing_only(
     losing = _losing(problem, parts, saved)
     numbers = {
         part.name: {
-            part.number(b)
-            for b, one in zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+            number
+            for number, (b, one) in enumerate(zip(part.observed.brokers, part.observed.situation.brokers, strict=True))
             if b in gone and (one.offline or begin == START_BROKER)
         }
         for part in parts
@@ -257,8 +257,13 @@ def _with_records_left(world: World, vector: Vector, gone: Collection[int]) -> V
     with world.model.active():
         logs = [cluster.replica_of(b, 0, 0).log for b in range(len(cluster.brokers)) if b not in gone]
         left = {record for log in logs for record in log.records}
-        cluster.commits[0][0] = [one for one in cluster.commits[0][0] if one.record in left]
-        cluster.originals[0][0] = [record for record in cluster.originals[0][0] if record in left]
+        commits, originals = cluster.commits[0][0], cluster.originals[0][0]
+        for commit in [commits.pop() for _ in range(len(commits))]:
+            if commit.record in left:
+                commits.push(commit)
+        for record in [originals.pop() for _ in range(len(originals))]:
+            if record in left:
+                originals.push(record)
     return world.model.vector(cluster)
 
 

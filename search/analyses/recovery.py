@@ -271,11 +271,11 @@ def plan_recovery(
     return evolve(found, alternatives=tuple(_last_answers(others)))
 
 
-def _last_answers(found: Sequence[Recovery]) -> Iterator[Recovery]:
-    """Yield the answers without those for a last resort that another one gives up more for, as they have no plan."""
-    for number, one in enumerate(found):
+def _last_answers(answers: Sequence[Recovery]) -> Iterator[Recovery]:
+    """Yield the answers without those for a last resort that have no plan, and that another one gives up more for."""
+    for number, one in enumerate(answers):
         key = one.problem.is_last_resort, one.problem.instead_of
-        later = [(other.problem.is_last_resort, other.problem.instead_of) for other in found[number + 1 :]]
+        later = ((other.problem.is_last_resort, other.problem.instead_of) for other in answers[number + 1 :])
         if one.plan is not None or not all(key) or key not in later:
             yield one
 
