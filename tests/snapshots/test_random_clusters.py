@@ -68,13 +68,16 @@ class Probe:
 
 
 def foreseen(problem: Problem) -> tuple[Counter[WhatIf], set[WhatIf]]:
-    """Return in how many worlds each event was foreseen, and those after which records may be lost, or foreign."""
+    """Return in how many worlds each event was foreseen, and those after which records may be lost, or foreign.
+
+    Where they are lost in each state that the cluster may come to by itself, an event does no more than one of these.
+    """
     names = {prop.name for prop in OF_RECORDS}
     outlook, harmful = foresee(problem, seconds=60), set[WhatIf]()
     for event in outlook.events:
         possible = outlook.now[event.world]
-        lost = frozenset().union(*(event.outcomes - possible)) - frozenset.intersection(*possible)
-        if lost & names:
+        known = possible if all(one & names for one in possible) else {frozenset.intersection(*possible)}
+        if any(not any(end & names <= one for one in known) for end in event.outcomes - possible):
             harmful.add(event.what_if)
     return Counter(event.what_if for event in outlook.events), harmful
 
