@@ -96,11 +96,21 @@ def _agreement(capture: Capture) -> str:
 
 def _notes(capture: Capture) -> Iterator[str]:
     yield from _not_asked(capture)
+    logs = [log for broker in capture.hosts for log in broker.directories.values()]
+    if logs and all(log.is_empty for log in logs) and any(map(_was_elected, capture.topics.values())):
+        yield (
+            "No log has a record, though leaders were elected more than once: if there were records, the disks that "
+            "were read are not those that had them."
+        )
     stopped: dict[str, list[int]] = {}
     for number in capture.live:
         stopped.setdefault(refusals(capture, (number,)), []).append(number)
     yield from (f"A stop or restart of {brokers(found, 'or')}: {text}." for text, found in stopped.items() if text)
     yield from unseen(capture)
+
+
+def _was_elected(topic: Topic) -> bool:
+    return any(state.leader_epoch > 0 for state in topic.states.values())
 
 
 def _tables(capture: Capture, observations: Iterable[Observation]) -> Iterator[FactTable]:

@@ -1219,6 +1219,26 @@ def test_a_cluster_is_not_called_consistent_for_what_was_not_read(what: str, tmp
     assert capsys.readouterr().out.strip().startswith("NOT JUDGED  ")
 
 
+def test_disks_without_any_record_may_not_be_those_that_had_them() -> None:
+    """Volumes that were replaced everywhere look as topics that nobody has written to."""
+
+    def without_records(capture: Capture) -> None:
+        for broker in capture["brokers"].values():
+            for directory in broker["dirs"].values():
+                directory["files"] = {f"{0:020}.log": 0}
+
+    def after_elections(capture: Capture) -> None:
+        without_records(capture)
+        for state in topic(capture)["partition_state"].values():
+            state["leader_epoch"] = 5
+        for broker in capture["brokers"].values():
+            for directory in broker["dirs"].values():
+                directory["leader_epoch_checkpoint"] = "0\n1\n5 0\n"
+
+    notes = [inspect_snapshot(changed(change)).notes for change in (without_records, after_elections)]
+    assert [any("No log has a record" in note for note in one) for one in notes] == [False, True]
+
+
 def test_json_has_kinds_with_their_findings(capsys) -> None:
     assert main(["diagnose", str(FILES[MIXED]), "--json"]) == 12
     (snapshot,) = json.loads(capsys.readouterr().out)["snapshots"]
