@@ -1,11 +1,12 @@
-"""Stories about producers' batches, and about what consumers fetch."""
+"""Stories about producers' batches, what consumers fetch, and which leaders clients know."""
 
 from __future__ import annotations
 
+from kwalk.invariants import client_metadata
 from kwalk.invariants import consumer_fetchers as fetchers
 from kwalk.invariants import record_accumulators as accumulators
-from kwalk.model.kafka.clients import fetcher, record_accumulator
-from kwalk.model.kafka.server.versions import FLAGS, VARIANTS
+from kwalk.model.kafka.clients import fetcher, metadata, record_accumulator
+from kwalk.model.kafka.server.versions import FLAGS, METADATA_VARIANTS, VARIANTS
 from kwalk.model.language import Scenario
 
 SEND_AMID_A_CLOSE = Scenario(
@@ -176,6 +177,28 @@ MOVED_FOLLOWER = Scenario(
     variants={r: VARIANTS[r] for r in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")},
     source="Fetcher.requestMetadataUpdate; KAFKA-14379",
 )
+RECREATED_TOPIC = Scenario(
+    name="client-of-a-recreated-topic",
+    story="A topic is deleted and created again while a client uses it, or the state of its partition is removed.",
+    state=metadata.ClientMetadata,
+    actions=(
+        metadata.create_client_topic,
+        metadata.delete_client_topic,
+        metadata.elect_leader_for_clients,
+        metadata.remove_state_from_clients,
+        metadata.ask_for_metadata_of_topic,
+    ),
+    properties=(
+        client_metadata.client_knows_the_leader,
+        client_metadata.answer_is_of_the_present,
+        client_metadata.leader_epoch_rises_or_begins_again,
+        client_metadata.later_epoch_was_seen_of_an_earlier_topic,
+        client_metadata.client_knows_that_the_topic_is_gone,
+    ),
+    bounds={"possible_leaders": 2, "creations_of_a_topic": 2, "state_removals": 0, "last_leader_epoch": 2},
+    variants=METADATA_VARIANTS,
+    source="Metadata.updateLatestMetadata (KIP-320); KAFKA-12257, KAFKA-13488",
+)
 
 SCENARIOS = (
     SEND_AMID_A_CLOSE,
@@ -188,4 +211,5 @@ SCENARIOS = (
     WITHOUT_A_LEADER,
     NEW_LEADER,
     MOVED_FOLLOWER,
+    RECREATED_TOPIC,
 )

@@ -1383,9 +1383,36 @@ REFUSED_CONSUMERS_ASK_THE_LEADER = version_flag(
     trials=(Trial("consumer-of-a-moved-follower", ("refused_consumer_asks_the_leader",)),),
 )
 
+CLIENTS_IGNORE_EARLIER_EPOCHS = version_flag(
+    "clients_ignore_earlier_epochs",
+    "KAFKA-7738 (2.2.0): a client takes no answer about a partition's leader with an earlier leader epoch than it has "
+    "seen; from 2.4 (KAFKA-9212) on only if the broker is of 2.4 or later",
+    {"2.2.0": True},
+    no_fix="answers of brokers that are behind are ignored: what it is for is not modelled",
+)
+NEW_IDS_RESET_EPOCHS = version_flag(
+    "new_ids_reset_epochs",
+    "KAFKA-12257 (2.8.2, 3.0.0): a client takes what it is told of a topic with another id than it had; before, a "
+    "topic that was created again had to reach the leader epoch that was seen of the earlier one",
+    {"2.8.2": True},
+    closes="a client learns who leads a topic that was created again",
+    source="KAFKA-12257 (2.8.2, 3.0.0): Metadata.updateLatestMetadata",
+    trials=(Trial("client-of-a-recreated-topic", ("client_knows_the_leader",), variant="2.7"),),
+)
+NEW_IDS_RESET_EPOCHS_AFTER_NONE = version_flag(
+    "new_ids_reset_epochs_after_none",
+    "KAFKA-13488 (2.8.2, 3.0.1): the same, also if the client has asked while there was no such topic, and has no "
+    "topic id of it",
+    {"2.8.2": True, "3.0.0": False, "3.0.1": True},
+    closes="a client that has noticed a deletion learns who leads the topic that is created again",
+    source="KAFKA-13488 (2.8.2, 3.0.1): Metadata.updateLatestMetadata",
+    trials=(Trial("client-of-a-recreated-topic", ("client_knows_the_leader",), variant="3.0.0"),),
+)
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 BUFFER_VARIANTS = VARIANTS | {"3.6.0": FLAGS.variant_of("3.6.0")}
 """With the release whose appends use the buffers of other threads (KAFKA-15653)."""
+METADATA_VARIANTS = {r: FLAGS.variant_of(r) for r in ("3.9.0", "2.8.2", "2.0", "2.3.1", "2.5", "2.7", "3.0.0", "3.7.0")}
+"""Those of what clients know of leaders: of 3.0.0, too, which has one half of a repair."""
 STOP_VARIANTS = VARIANTS | {"3.0.0": FLAGS.variant_of("3.0.0")}
 """With the release that closes its logs before its scheduler ends (KAFKA-13315)."""
 FETCHER_VARIANTS = VARIANTS | {"2.1.1": FLAGS.variant_of("2.1.1")}
