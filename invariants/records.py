@@ -121,6 +121,23 @@ def state_has_the_latest_epoch(cluster: Cluster, broker: Broker, topic: Topic, p
     return state.leader_epoch is not None and log.latest_epoch <= state.leader_epoch
 
 
+@when_quiescent(
+    symptom="clients since 2.4 that have seen a later leader epoch keep to an earlier leader until they start again",
+    log="of the client, Metadata, at DEBUG: Got metadata for an older epoch … (current is …) for partition …, not "
+    "updating",
+)
+def clients_take_the_leader(cluster: Cluster, topic: Topic, partition: Partition) -> bool:
+    """The state has no earlier leader epoch than a record that a disk had at the beginning: clients have seen that one.
+
+    Kafka: Metadata.updateLatestMetadata (KIP-320).
+    """
+    state, records = cluster.zookeeper.state_of(topic, partition), cluster.originals[topic][partition]
+    premise(state.exists and not records.is_empty and not cluster.zookeeper.topics[topic].deletion_requested)
+    incarnation = cluster.zookeeper.topics[topic].incarnation
+    epochs = (record.leader_epoch for record in records if record.incarnation == incarnation)
+    return state.leader_epoch is not None and all(epoch <= state.leader_epoch for epoch in epochs)
+
+
 def has_only_own_records(cluster: Cluster, broker: int, topic: int, partition: int) -> bool:
     """Whether all that consumers can read at a broker was written to the present topic of that name."""
     log, incarnation = cluster.replica_of(broker, topic, partition).log, cluster.zookeeper.topics[topic].incarnation

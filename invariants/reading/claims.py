@@ -18,7 +18,7 @@ CLAIMS = (
     *OF_RECORDS,
 )
 """The properties of an inspection, and those of records; worlds have no metadata caches."""
-OF_STATES = (records.state_has_the_latest_epoch,)
+OF_STATES = (records.state_has_the_latest_epoch, records.clients_take_the_leader)
 """What plans also reach where ZooKeeper's state is older than all logs, or gone: a controller begins one at epoch 0."""
 OF_DISKS = (partitions.replica_is_online,)
 """The properties that plans reach for replicas on failed disks."""

@@ -66,13 +66,18 @@ LEADER_DOES_NOT_LEAD = FindingKind(
     ),
     acts=Act.RESTART,
 )
+CLIENTS_KEEP = (
+    "; clients since 2.4 that have seen a later leader epoch keep to the earlier leader until they are started again, "
+    "or the epoch is reached"
+)
 LEADER_IGNORES_STATE = evolve(
     LEADER_DOES_NOT_LEAD,
     name="leader-ignores-its-state",
     title="the leader in ZooKeeper ignores its state, as it has that leader epoch or a later one already",
     now="producers get NOT_LEADER_OR_FOLLOWER, or write where consumers do not read: these get NOT_LEADER_OR_FOLLOWER "
     "or FENCED_LEADER_EPOCH",
-    later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has",
+    later="it lasts until the leader restarts, or a controller raises the leader epoch above the one that it has"
+    f"{CLIENTS_KEEP}",
     way_out="restart the leader",
     story="",
     log="state-change.log, INFO: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
@@ -353,7 +358,7 @@ STATE_BEHIND_LOGS = FindingKind(
     now="brokers that have run since then refuse the controller's requests, whose leader epoch is smaller, and clients "
     "are told its leader: NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH; changes of the ISR fail",
     later="as brokers restart, they take up the smaller epoch: replicas may truncate acknowledged records, or keep "
-    "different ones",
+    f"different ones{CLIENTS_KEEP}",
     way_out="",
     log="state-change.log, WARN: Ignoring LeaderAndIsr request from controller … with correlation id … epoch … for "
     "partition … since its associated leader epoch … is smaller than the current leader epoch …",
@@ -876,7 +881,7 @@ STATE_IS_LOST = evolve(
     now="changes of the ISR fail: acks=all times out when a follower stops",
     later="the controller elects no leader when the leader stops; the next controller begins at leader epoch 0, with "
     "the first live replica as leader: brokers that run refuse that, and as they restart they take it, and truncate "
-    "acknowledged records",
+    f"acknowledged records{CLIENTS_KEEP}",
     way_out="",
     cause="the state znode was removed by hand, or is missing in what was restored or copied; or, where no topic ids "
     "show it, the topic was created again",

@@ -109,6 +109,7 @@ PHRASES = {
     "cluster_has_a_controller": "no controller",
     "controller_lives": "a controller that does not run",
     "state_has_the_latest_epoch": "a state in ZooKeeper that is older than the logs",
+    "clients_take_the_leader": "a leader epoch below one that clients have seen",
 }
 """What a partition has that violates a claim."""
 SEEN_AS = ((frozenset({"partition_servable", "context_agrees"}), "leader_answers_fetches_by_id"),)

@@ -386,6 +386,8 @@ SEARCHES = (
     "poll-without-a-leader --variant 3.9.0 --keep-going",
     "offsets-of-a-new-leader --variant 3.9.0 --keep-going",
     "consumer-of-a-moved-follower --variant 3.9.0 --keep-going",
+    "client-of-a-recreated-topic --variant 3.9.0 --keep-going",
+    "client-of-a-recreated-topic --variant 3.9.0 --bound state_removals=1 --property client_knows_the_leader",
     "replica-lag-with-failing-reads --variant 3.9.0 --keep-going",
     "fetches-from-a-follower --variant 3.9.0 --keep-going",
     "fetcher-of-two-partitions --variant 3.9.0 --keep-going",

@@ -147,6 +147,26 @@ BROKEN = (
         ),
         "3.7.0",
     ),
+    (
+        Broken(
+            "client_knows_the_leader()",
+            "client-of-a-recreated-topic",
+            "2.7",
+            "create_client_topic(0) elect_leader_for_clients(1) ask_for_metadata_of_topic() delete_client_topic() "
+            "create_client_topic(0) ask_for_metadata_of_topic()",
+        ),
+        "3.0.0",
+    ),
+    (
+        Broken(
+            "client_knows_the_leader()",
+            "client-of-a-recreated-topic",
+            "3.0.0",
+            "create_client_topic(0) elect_leader_for_clients(1) ask_for_metadata_of_topic() delete_client_topic() "
+            "ask_for_metadata_of_topic() create_client_topic(0) ask_for_metadata_of_topic()",
+        ),
+        "3.7.0",
+    ),
 )
 """What a release breaks, and a later one that does not."""
 

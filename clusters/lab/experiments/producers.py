@@ -13,7 +13,7 @@ from kwalk.clusters.lab.experiments.consumers import create_topics
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.producers import RealProducers
-from kwalk.clusters.lab.zookeeper import create
+from kwalk.clusters.lab.zookeeper import create, delete
 from kwalk.model.language import KwalkError
 
 SETTINGS = {
@@ -24,6 +24,12 @@ SETTINGS = {
     "auto.create.topics.enable": "false",
 }
 PAGE = "transactional-producers.md"
+PATIENCE = {
+    "metadata.max.age.ms": 1000,
+    "max.block.ms": 20_000,
+    "delivery.timeout.ms": 20_000,
+    "request.timeout.ms": 5000,
+}
 
 
 def _ready(producers: RealProducers, name: str) -> None:
@@ -215,6 +221,60 @@ def _raised_epoch(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(text, bool(lines), {"lines": [str(line) for line in lines], "history": history})
 
 
+def _after_an_election(lab: Lab, producers: RealProducers) -> None:
+    """Have a producer write to partition 0 of topic t before and after its leader, broker 2, is restarted."""
+    lab.admin().create_topic("t", {0: [2, 1]})
+    lab.wait_for_leaders("t")
+    producers.add("p")
+    producers.must("send", "p", "t", 0, 100)
+    lab.restart(2)
+    if not wait_until(lambda: lab.is_in_every_isr(2, "t"), 60):
+        raise KwalkError("Broker 2 did not come back into the ISR within 60 s.")
+    producers.must("send", "p", "t", 0, 200)
+    time.sleep(5)
+
+
+def _sent_late(lab: Lab, producers: RealProducers) -> RoundOutcome:
+    """Have it write again, and another producer; say whether the first one cannot."""
+    producers.add("new")
+    answers = {name: producers.tell("send", name, "t", 0, 300) for name in ("p", "new")}
+    time.sleep(25)
+    history = producers.history()
+    written = {
+        name: any(e.startswith(f"{name} record of 300") and ": offset" in e for e in history) for name in answers
+    }
+    if not written["new"]:
+        raise KwalkError(f"A new producer could not write, either: {history}")
+    text = f"the producer {'writes' if written['p'] else 'does not write'}, a new one writes"
+    return RoundOutcome(text, not written["p"], {"answers": answers, "history": history, "states": lab.states("t")})
+
+
+def _recreated_topic(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete and create a topic while a producer that has written to it asks for metadata."""
+    with RealProducers(lab, PATIENCE) as producers:
+        _after_an_election(lab, producers)
+        lab.admin().delete_topic("t")
+        if not wait_until(lambda: lab.topic("t") is None, 60):
+            raise KwalkError("The topic was not deleted within 60 s.")
+        time.sleep(5)
+        lab.admin().create_topic("t", {0: [2, 1]})
+        lab.wait_for_leaders("t")
+        return _sent_late(lab, producers)
+
+
+def _removed_state(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Remove the state of a partition while its brokers are down, and start them."""
+    with RealProducers(lab, PATIENCE) as producers:
+        _after_an_election(lab, producers)
+        for number in (2, 1):
+            lab.stop(number)
+        lab.zk.do(delete("/brokers/topics/t/partitions/0/state"))
+        lab.start(2)
+        lab.start(1)
+        lab.wait_for_leaders("t")
+        return _sent_late(lab, producers)
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -304,5 +364,25 @@ EXPERIMENTS = (
         releases=("2.5.0", "2.8.2"),
         predicted=_is("2.5.0"),
         is_ordered=True,
+    ),
+    Experiment(
+        name="producer-of-a-recreated-topic",
+        about="A topic is deleted and created again; a producer has seen a later leader epoch of it, and its deletion.",
+        expected="From 2.4 to 2.8.1, and in 3.0.0, the producer cannot write until it is made anew; later it writes.",
+        story="fetches-and-batches.md",
+        run=_recreated_topic,
+        options=LabOptions(brokers=2, settings=SETTINGS),
+        releases=("2.8.0", "2.8.2", "3.0.0", "3.9.0"),
+        predicted=_is("2.8.0", "3.0.0"),
+    ),
+    Experiment(
+        name="producer-of-a-removed-state",
+        about="The state znode of a partition is removed while its brokers are down, and a producer waits for them.",
+        expected="From 2.4 on the producer cannot write until it is made anew: the leader epoch is lower than before.",
+        story="fetches-and-batches.md",
+        run=_removed_state,
+        options=LabOptions(brokers=2, settings=SETTINGS),
+        releases=("2.8.2", "3.9.0"),
+        predicted=_is("2.8.2", "3.9.0"),
     ),
 )

@@ -439,6 +439,7 @@ class Lineages:
         isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
             the newest logs, if ZooKeeper's state is older than all logs, or gone.
         later: what brokers may have in memory in place of such a state.
+        is_spaced: whether leader epochs differ by EPOCH_DISTANCE in the model: ZooKeeper's is an older one, or none.
     """
 
     brokers: tuple[int, ...]
@@ -449,6 +450,7 @@ class Lineages:
     is_compacted: bool = False
     isr: tuple[int, ...] = ()
     later: tuple[LaterState, ...] = ()
+    is_spaced: bool = False
 
     def group_of(self, broker: int) -> int | None:
         """Return the number of the group with a broker's log; None if it has none."""
@@ -528,7 +530,8 @@ def lineages_of(
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
-    return evolve(found, later=tuple(later_states(capture, topic, partition, newest)))
+    later = tuple(later_states(capture, topic, partition, newest))
+    return evolve(found, later=later, is_spaced=bool(later) or partition not in topic.states)
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
@@ -1229,7 +1232,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     number_of = {b: numbers[group] for group, members in enumerate(lineages.groups) for b in members}
     bounds = epoch_bounds(logs.values())
     ranks = ranks_of(logs.values(), bounds, epoch, *(one.leader_epoch for one in lineages.later))
-    if lineages.later:
+    if lineages.is_spaced:
         ranks = {number: EPOCH_DISTANCE * rank for number, rank in ranks.items()}
     own = [b for b in logs if number_of[b] == OWN]
     isr = [b for b in own if b in lineages.isr]

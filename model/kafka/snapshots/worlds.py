@@ -263,7 +263,7 @@ def _bounds(part: ClusterPart, needs: Needs, least: Mapping[str, int]) -> dict[s
         "reassignments": AMPLE * needs.foreign_isr,
         "cancellations": AMPLE * needs.foreign_isr,
         "controller_epochs": AMPLE,
-        "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.lineages.later else AMPLE,
+        "leader_epochs": EPOCH_DISTANCE * (AMPLE // 2) if part.lineages.is_spaced else AMPLE,
         "events": 8,
         "requests": 8,
         "deletions": int(needs.deletion),
@@ -356,7 +356,7 @@ def world_of(
         success=DELETION_ENDS if situation.deleting else "",
         counters=COUNTERS,
         ranked=_epochs(model),
-        distances=(1, EPOCH_DISTANCE) if part.lineages.later else (),
+        distances=(1, EPOCH_DISTANCE) if part.lineages.is_spaced else (),
     )
 
 
