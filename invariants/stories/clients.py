@@ -190,9 +190,11 @@ RECREATED_TOPIC = Scenario(
     ),
     properties=(
         client_metadata.client_knows_the_leader,
+        client_metadata.client_knows_the_topic,
         client_metadata.answer_is_of_the_present,
         client_metadata.leader_epoch_rises_or_begins_again,
         client_metadata.later_epoch_was_seen_of_an_earlier_topic,
+        client_metadata.later_broker_is_the_first_leader,
         client_metadata.client_knows_that_the_topic_is_gone,
     ),
     bounds={"possible_leaders": 2, "creations_of_a_topic": 2, "state_removals": 0, "last_leader_epoch": 2},
