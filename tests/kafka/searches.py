@@ -387,7 +387,7 @@ SEARCHES = (
     "offsets-of-a-new-leader --variant 3.9.0 --keep-going",
     "consumer-of-a-moved-follower --variant 3.9.0 --keep-going",
     "client-of-a-recreated-topic --variant 3.9.0 --keep-going",
-    "client-of-a-recreated-topic --variant 3.9.0 --bound state_removals=1 --property client_knows_the_leader",
+    "client-of-a-recreated-topic --variant 3.9.0 --property client_knows_the_leader --bound state_removals=1",
     "replica-lag-with-failing-reads --variant 3.9.0 --keep-going",
     "fetches-from-a-follower --variant 3.9.0 --keep-going",
     "fetcher-of-two-partitions --variant 3.9.0 --keep-going",

@@ -509,8 +509,7 @@ def lineages_of(
     isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
     on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
-    seen = {b: assumed.get(b) or capture.directory(b, topic.name, partition) for b in brokers}
-    logs = {b: directory for b, directory in seen.items() if directory}
+    logs = {b: log for b in brokers if (log := assumed.get(b) or capture.directory(b, topic.name, partition))}
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
@@ -530,7 +529,7 @@ def lineages_of(
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
-    later = tuple(later_states(capture, topic, partition, newest))
+    later = (*later_states(capture, topic, partition, newest),)
     return evolve(found, later=later, is_spaced=bool(later) or partition not in topic.states)
 
 
