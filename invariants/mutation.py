@@ -1254,6 +1254,17 @@ CONSUMER_TRIALS = (
     Trial("consumer-that-joins-again", variant=LATEST, about="A consumer joins again after a connection has ended."),
     Trial("consumer-that-commits-by-itself", variant=LATEST, about="A consumer without a group's members commits."),
     Trial("consumer-that-assigns-itself", variant=LATEST, about="A consumer assigns itself partitions."),
+    Trial("sticky-assignor-and-a-late-consumer", variant=LATEST, about="A consumer that was removed comes back."),
+    Trial("consumer-that-subscribes-again", variant=LATEST, about="A consumer subscribes to other topics, and joins."),
+    Trial(
+        "consumer-that-subscribes-again", variant="0.10.0", about="The same, where a change is forgotten as it joins."
+    ),
+    Trial("leader-that-subscribes-again", variant=LATEST, about="The leader of a group subscribes to another topic."),
+    Trial("static-consumer-that-is-restarted", variant=LATEST, about="A static member is restarted."),
+    Trial("consumer-of-a-deleted-topic", variant="3.2.0", about="A consumer commits a topic that is deleted."),
+    Trial("consumer-that-seeks", variant=LATEST, about="An application seeks both ends of a partition."),
+    Trial("consumer-that-seeks", variant="1.1.0", about="The same, where two threads set a position."),
+    Trial("consumer-that-polls", variant=LATEST, about="A consumer polls, while errors come."),
 )
 """The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""
 TRANSACTION_TRIALS = (

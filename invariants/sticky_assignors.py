@@ -10,6 +10,7 @@ from kwalk.model.kafka.groups.sticky_assignor import (
     DeletedSubscription,
     RackPlaces,
     SpreadPartitions,
+    StickyGroup,
 )
 from kwalk.model.language import always, premise, reachable, step, when_quiescent
 
@@ -37,6 +38,57 @@ def existing_topic_is_assigned(before: DeletedSubscription, after: DeletedSubscr
     if before.exists != after.exists:
         return before.exists and before.is_assigned == after.is_assigned
     return not before.exists and before.is_assigned and not before.has_failed
+
+
+@always(
+    symptom="two consumers of a group consume one partition, until one of them leaves: records are processed twice, "
+    "and each commits over the other",
+    log="none",
+)
+def assigned_partition_has_one_consumer(group: StickyGroup) -> bool:
+    """Of the members of a group one has the partition."""
+    return sum(member.is_member and member.owns for member in group.members) <= 1
+
+
+@always(symptom="a partition is consumed by nobody", log="none")
+def assigned_partition_has_a_consumer(group: StickyGroup) -> bool:
+    """A member has the partition, or one that was removed has not been replaced yet."""
+    is_removed = any(not member.is_member and member.claim == group.generation for member in group.members)
+    return is_removed or any(member.is_member and member.owns for member in group.members)
+
+
+@always(symptom="a claim is of another generation than its partition", log="none")
+def claim_is_of_its_assignment(group: StickyGroup) -> bool:
+    """A consumer claims what it owns; a member owns it of the last generation."""
+    return all(
+        (member.claim > 0) == member.owns
+        and (not member.is_member or not member.owns or member.claim == group.generation)
+        for member in group.members
+    )
+
+
+@step(symptom="a partition moves without a rebalance", log="none")
+def partition_is_kept_by_its_last_consumer(before: StickyGroup, after: StickyGroup) -> bool:
+    """The member that had the partition last keeps it; without a rebalance one member is removed, and that is all."""
+    premise(True)
+    if before.generation == after.generation:
+        removed = sum(
+            old.is_member and not new.is_member for old, new in zip(before.members, after.members, strict=True)
+        )
+        return removed == 1 and all(
+            old.owns == new.owns and old.claim == new.claim
+            for old, new in zip(before.members, after.members, strict=True)
+        )
+    return after.generation == before.generation + 1 and all(
+        new.is_member >= old.is_member and (new.owns or not old.is_member or old.claim != before.generation)
+        for old, new in zip(before.members, after.members, strict=True)
+    )
+
+
+@reachable()
+def late_consumer_is_back(group: StickyGroup) -> bool:
+    """The second consumer has had the partition since, and both are members."""
+    return group.generation > 2 and group.members[1].owns and all(member.is_member for member in group.members)
 
 
 @when_quiescent(

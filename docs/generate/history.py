@@ -38,9 +38,11 @@ controller with what brokers do for it (`kafka.controller`, `kafka.zk`, `kafka.z
 requests (`AbstractFetcherThread`, `ReplicaFetcherThread`, `ReplicaAlterLogDirsThread` and their managers and end
 points, `FetchSession`, `DelayedOperation` and its kinds, timers, `ReplicationQuotaManager`), or coordinators of
 transactions (`kafka.coordinator.transaction`), or, from May 2016, producers (`TransactionManager`, `Sender`,
-`RecordAccumulator`, `ProducerBatch`) or what consumers fetch with (`Fetcher`, `AbstractFetch`, `OffsetFetcher`), with
-one verdict each; and those of other files whose reports a search finds. A commit is in the first part that it touches.
-A verdict is by the *diff*, or by the *report* that the commit names.
+`RecordAccumulator`, `ProducerBatch`), what consumers fetch with (`Fetcher`, `AbstractFetch`, `OffsetFetcher`) or what
+consumers of groups have (`ConsumerCoordinator`, `AbstractCoordinator`, `Heartbeat`, `SubscriptionState`,
+`ConsumerNetworkClient`, assignors), with one verdict each; and those of other files whose reports a search finds. A
+commit is in the first part that it touches. A verdict is by the *diff*, or by the *report* that the commit names. The
+consumer of KIP-848 is another part.
 `make docs` writes this page from `docs/generate/history.toml` and `docs/generate/history.tsv`.
 
 ## Reports that the models lack
@@ -53,6 +55,7 @@ PARTS = {
     "transactions": "Coordinators of transactions",
     "producers": "Producers",
     "fetching": "Fetching consumers",
+    "consumers": "Consumers of a group",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kwalk.invariants import consumer_coordinators as members
 from kwalk.invariants import heartbeat_threads as threads
+from kwalk.invariants import reading_consumers as reading
 from kwalk.invariants import rejoining_consumers as rejoining
 from kwalk.invariants import sticky_assignors as assignors
 from kwalk.model.kafka.groups import (
@@ -11,6 +12,7 @@ from kwalk.model.kafka.groups import (
     consumer_coordinator,
     heartbeat_thread,
     sticky_assignor,
+    subscription_state,
     versions,
 )
 from kwalk.model.kafka.groups.consumer_coordinator import CooperativeGroup, RevokedPartition
@@ -259,6 +261,154 @@ COMMITS_BY_HAND = Scenario(
     variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.4.1", "3.0.2", "3.4.0", "3.9.0")},
     source="ConsumerCoordinator.commitOffsetsAsync; KAFKA-6362, KAFKA-13563",
 )
+LATE_CONSUMER = Scenario(
+    name="sticky-assignor-and-a-late-consumer",
+    story="A consumer is removed from its group, and comes back after another one has had its partition.",
+    state=sticky_assignor.StickyGroup,
+    actions=(sticky_assignor.remove_late_member, sticky_assignor.assign_sticky_partition),
+    initial=sticky_assignor.first_has_the_partition,
+    properties=(
+        assignors.assigned_partition_has_one_consumer,
+        assignors.assigned_partition_has_a_consumer,
+        assignors.claim_is_of_its_assignment,
+        assignors.partition_is_kept_by_its_last_consumer,
+        assignors.late_consumer_is_back,
+    ),
+    bounds={"consumers": 2, "generations": 4},
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.11.0.0", "2.2", "2.3", "3.9.0")},
+    source="StickyAssignor.prepopulateCurrentAssignments (KIP-341); KAFKA-7026",
+)
+SUBSCRIBING_CONSUMER = Scenario(
+    name="consumer-that-subscribes-again",
+    story="A consumer subscribes to other topics, and joins its group again; its connection may end.",
+    state=subscription_state.SubscribedConsumer,
+    actions=(
+        subscription_state.subscribe_otherwise,
+        subscription_state.ask_subscriber_to_join,
+        subscription_state.join_with_subscription,
+        subscription_state.answer_subscriber,
+        subscription_state.assign_to_subscriber,
+        subscription_state.fail_subscriber,
+    ),
+    properties=(
+        reading.subscription_is_assigned,
+        reading.consumer_outside_its_group_joins,
+        reading.subscriber_joins_in_turn,
+        reading.join_has_the_subscription,
+        reading.join_has_a_cause,
+        reading.join_is_asked_for_in_turn,
+        reading.subscription_changes_alone,
+        reading.subscription_changes_before_the_sync,
+        reading.member_is_asked_to_join,
+    ),
+    variants={
+        r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.0", "0.10.1", "0.11.0.0", "2.4.1", "2.5.0", "3.9.0")
+    },
+    source="ConsumerCoordinator.rejoinNeededOrPending; KAFKA-3949, KAFKA-5154, KAFKA-9815",
+)
+SUBSCRIBING_LEADER = Scenario(
+    name="leader-that-subscribes-again",
+    story="The leader of a group subscribes to another topic.",
+    state=subscription_state.SubscribedLeader,
+    actions=(
+        subscription_state.subscribe_to_another_topic,
+        subscription_state.ask_for_metadata,
+        subscription_state.prepare_leader_to_join,
+        subscription_state.assign_with_metadata,
+    ),
+    properties=(
+        reading.subscribed_topic_is_assigned,
+        reading.leader_assigns_in_turn,
+        reading.leader_asks_as_it_joins,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "2.4.1", "2.5.1", "3.9.0")},
+    source="SubscriptionState.metadataTopics; KAFKA-10056",
+)
+RESTARTED_MEMBER = Scenario(
+    name="static-consumer-that-is-restarted",
+    story="A consumer with a group.instance.id is restarted; replicas of its group's partition are slow.",
+    state=abstract_coordinator.RestartedStaticMember,
+    actions=(
+        abstract_coordinator.restart_static_member,
+        abstract_coordinator.slow_replicas_down,
+        abstract_coordinator.answer_static_member,
+    ),
+    properties=(
+        reading.restarted_consumer_joins,
+        reading.static_member_is_answered,
+        reading.static_member_joins_beside_slow_replicas,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "2.7.0", "3.9.0")},
+    source="GroupCoordinator.updateStaticMemberAndRebalance; KAFKA-10870",
+)
+DELETED_COMMIT = Scenario(
+    name="consumer-of-a-deleted-topic",
+    story="A consumer with enable.auto.commit joins again; a topic of it is deleted, or its coordinator is restarted.",
+    state=subscription_state.CommitOfATopic,
+    actions=(
+        subscription_state.delete_committed_topic,
+        subscription_state.forget_topics,
+        subscription_state.learn_of_topics,
+        subscription_state.commit_topics,
+        subscription_state.answer_commit_of_topics,
+    ),
+    properties=(
+        reading.other_topics_are_read,
+        reading.commit_of_a_topic_is_kept,
+        reading.commit_goes_in_turn,
+        reading.known_topic_exists,
+        reading.commit_meets_a_broker_that_knows_no_topic,
+        reading.commit_is_of_a_deleted_topic,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "3.2.0", "3.9.0")},
+    source="ConsumerCoordinator.onJoinPrepare, OffsetCommitResponseHandler; KAFKA-6829, KAFKA-13310",
+)
+SEEKING = Scenario(
+    name="consumer-that-seeks",
+    story="An application seeks the beginning of a partition, and then the end.",
+    state=subscription_state.SeekingConsumer,
+    actions=(
+        subscription_state.seek_an_end,
+        subscription_state.pause_partition,
+        subscription_state.ask_for_the_beginning,
+        subscription_state.look_at_the_beginning,
+        subscription_state.set_the_beginning,
+        subscription_state.reset_to_the_end,
+    ),
+    properties=(
+        reading.position_is_of_the_last_seek,
+        reading.position_is_asked_for,
+        reading.end_is_sought_last,
+        reading.beginning_is_asked_for_once,
+        reading.partition_is_paused_alone,
+        reading.partition_is_read_from_the_end,
+        reading.partition_is_read_from_the_beginning,
+    ),
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.1", "1.1.0", "2.2", "3.9.0")},
+    source="Fetcher.resetOffsetIfNeeded, updateFetchPositions; KAFKA-4547, KAFKA-7703",
+)
+POLLING = Scenario(
+    name="consumer-that-polls",
+    story="A consumer polls, while errors come and another partition of it has no leader.",
+    state=subscription_state.PollingConsumer,
+    actions=(
+        subscription_state.meet_an_error,
+        subscription_state.change_other_leader,
+        subscription_state.ask_for_positions,
+        subscription_state.poll_a_record,
+    ),
+    properties=(
+        reading.record_is_returned,
+        reading.available_partition_is_read,
+        reading.poll_goes_in_turn,
+        reading.positions_are_known_before_records,
+        reading.faults_come_alone,
+        reading.all_records_are_read_after_an_error,
+    ),
+    bounds={"read_records": 2},
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.3", "3.9.0")},
+    source="KafkaConsumer.poll; KAFKA-6397, KAFKA-8677",
+)
 
 SCENARIOS = (
     COOPERATIVE,
@@ -274,4 +424,11 @@ SCENARIOS = (
     REJOINING_CONSUMER,
     CONSUMER_BY_HAND,
     COMMITS_BY_HAND,
+    LATE_CONSUMER,
+    SUBSCRIBING_CONSUMER,
+    SUBSCRIBING_LEADER,
+    RESTARTED_MEMBER,
+    DELETED_COMMIT,
+    SEEKING,
+    POLLING,
 )

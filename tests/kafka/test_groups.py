@@ -35,6 +35,118 @@ ALL_JOIN = "begin_rebalance() prepare_join(0) prepare_join(1) send_join(0) send_
 BROKEN = (
     (
         Broken(
+            "assigned_partition_has_one_consumer()",
+            "sticky-assignor-and-a-late-consumer",
+            "2.2",
+            "remove_late_member(0) assign_sticky_partition(0) assign_sticky_partition(1)",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "subscription_is_assigned()",
+            "consumer-that-subscribes-again",
+            "0.10.0",
+            "ask_subscriber_to_join() join_with_subscription() answer_subscriber() subscribe_otherwise() "
+            "assign_to_subscriber()",
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "consumer_outside_its_group_joins()",
+            "consumer-that-subscribes-again",
+            "2.4.1",
+            "subscribe_otherwise() join_with_subscription() fail_subscriber()",
+        ),
+        "2.5.0",
+    ),
+    (
+        Broken(
+            "consumer_outside_its_group_joins()",
+            "consumer-that-subscribes-again",
+            "0.10.1",
+            "ask_subscriber_to_join() join_with_subscription() answer_subscriber() fail_subscriber()",
+            flags={"changes_ask_for_joins": True},
+        ),
+        "0.11.0.0",
+    ),
+    (
+        Broken(
+            "subscribed_topic_is_assigned()",
+            "leader-that-subscribes-again",
+            "2.4.1",
+            "subscribe_to_another_topic() ask_for_metadata() prepare_leader_to_join() assign_with_metadata()",
+        ),
+        "2.5.1",
+    ),
+    (
+        Broken(
+            "restarted_consumer_joins()",
+            "static-consumer-that-is-restarted",
+            "2.7.0",
+            "restart_static_member() slow_replicas_down() answer_static_member()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "other_topics_are_read()",
+            "consumer-of-a-deleted-topic",
+            "2.8.2",
+            "delete_committed_topic() commit_topics() answer_commit_of_topics()",
+        ),
+        "3.2.0",
+    ),
+    (
+        Broken(
+            "commit_of_a_topic_is_kept()",
+            "consumer-of-a-deleted-topic",
+            "1.0",
+            "forget_topics() commit_topics() answer_commit_of_topics()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
+            "position_is_of_the_last_seek()",
+            "consumer-that-seeks",
+            "2.2",
+            """
+            seek_an_end(0) ask_for_the_beginning() look_at_the_beginning() seek_an_end(1) set_the_beginning()
+            """,
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "position_is_of_the_last_seek()",
+            "consumer-that-seeks",
+            "0.10.1",
+            "seek_an_end(1) pause_partition() reset_to_the_end()",
+        ),
+        "3.9.0",
+    ),
+    (
+        Broken(
+            "available_partition_is_read()",
+            "consumer-that-polls",
+            "1.0",
+            "change_other_leader() ask_for_positions()",
+        ),
+        "2.3",
+    ),
+    (
+        Broken(
+            "record_is_returned()",
+            "consumer-that-polls",
+            "2.3",
+            "meet_an_error() ask_for_positions() poll_a_record()",
+        ),
+        "2.8.2",
+    ),
+    (
+        Broken(
             "commit_finds_its_coordinator()",
             "consumer-that-commits-by-itself",
             "2.8.2",

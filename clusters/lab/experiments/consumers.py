@@ -347,6 +347,81 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"committed: {committed}; after commitSync {after}", committed[-1] < 15, details)
 
 
+def _subscribes_amid_a_restart(lab: Lab, this: ExperimentRound, consumers: str = "") -> RoundOutcome:
+    """Have a consumer subscribe to another topic, and restart the only broker while it waits for the answer."""
+    create_topics(lab, {"t": [1, 1], "u": [1]})
+    settings = {"group.id": "g", "session.timeout.ms": 20_000, "heartbeat.interval.ms": 1000}
+    with RealConsumers(lab, settings, consumers) as group:
+        for name in ("a", "b"):
+            group.add(name, "t")
+            group.tell("start", name)
+            time.sleep(6)
+        wait_until(lambda: all(len(group.owned(name)) == 1 for name in "ab"), 30)
+        for name in ("a", "b"):
+            group.tell("pause", name)
+        group.tell("subscribe", "b", "t,u", 0)
+        group.tell("start", "b")
+        time.sleep(3)
+        lab.note("consumer b has sent JoinGroup, and waits for consumer a")
+        lab.restart(1)
+        time.sleep(5)
+        group.tell("start", "a")
+        joins = wait_until(lambda: "u-0" in group.owned("b"), 60, every=1)
+        owned = {name: group.owned(name) for name in "ab"}
+        if consumers:
+            for number in range(6):
+                produce(lab.brokers[1].port, "t", number % 2, f"v{number}")
+            time.sleep(10)
+        counts = {name: group.tell("count", name)[1] for name in "ab"}
+        history = group.history()
+    text = "it joins" if joins else f"it has not joined after 60 s; a owns {', '.join(owned['a'])}"
+    text += f"; of 6 records a gets {counts['a']}, and it {counts['b']}" if consumers else ""
+    return RoundOutcome(text, not joins, {"owned": owned, "counts": counts, "history": history})
+
+
+def _late_consumer(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer with the sticky assignor not poll for max.poll.interval.ms; look who has its partition later."""
+    create_topics(lab, {"t": [1]})
+    with RealConsumers(lab, STICKY | {"session.timeout.ms": 6000, "max.poll.interval.ms": 6000}) as group:
+        for name in ("a", "b"):
+            group.add(name, "t")
+            group.tell("start", name)
+            wait_until(lambda: group.owned("a") == ["t-0"], 30)
+            time.sleep(6)
+        group.tell("pause", "a")
+        wait_until(lambda: group.owned("b") == ["t-0"], 40)
+        lab.note("consumer a was removed, and polls again")
+        group.tell("start", "a")
+        time.sleep(15)
+        owners = _owners(group, "ab", "t-0")
+        history = group.history()
+    details = {"history": history, "owners": owners}
+    return RoundOutcome(f"t-0 is consumed by {' and '.join(owners)}", len(owners) == 2, details)
+
+
+def _topic_of_a_commit(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Delete one of two topics of a consumer with enable.auto.commit; look when it joins, and gets another record."""
+    create_topics(lab, {"t": [1], "u": [1]})
+    settings = {"group.id": "g", "metadata.max.age.ms": 1000, "max.poll.interval.ms": 40_000}
+    with RealConsumers(lab, settings) as group:
+        group.add("a", "t,u")
+        group.tell("start", "a")
+        wait_until(lambda: len(group.owned("a")) == 2, 30)
+        time.sleep(10)
+        lab.tool("1.0.0", "--delete", "--topic", "u")
+        time.sleep(5)
+
+        def reads_on() -> bool:
+            produce(lab.brokers[1].port, "t", 0, "v")
+            return " ".join(group.tell("history")).count("a gets t-0") == 2 or group.tell("count", "a")[1] != "0"
+
+        early = wait_until(reads_on, 15, every=1)
+        late = early or wait_until(reads_on, 60, every=1)
+        history = group.history()
+    when = "within 20 s" if early else "within 80 s" if late else "not within 80 s"
+    return RoundOutcome(f"it joins again, or gets a record, {when}", not early, {"history": history})
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -438,6 +513,46 @@ EXPERIMENTS = (
         options=OLD,
         releases=("1.0.0", "2.5.0"),
         predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="late-consumer-with-the-sticky-assignor",
+        about="A consumer does not poll for max.poll.interval.ms, and joins again.",
+        expected="Up to 2.2 it and another one have its partition.",
+        story=PAGE,
+        run=_late_consumer,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="subscription-amid-a-restart",
+        about="A consumer subscribes to another topic; the broker is restarted as it waits for the answer.",
+        expected="From 0.10.1 to 2.4 it never joins.",
+        story=PAGE,
+        run=_subscribes_amid_a_restart,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="old-subscription-amid-a-restart",
+        about="subscription-amid-a-restart with consumers of 1.0.0 on later brokers; then records are written.",
+        expected="It never joins, and gets records that another consumer gets, too.",
+        story=PAGE,
+        run=partial(_subscribes_amid_a_restart, consumers="1.0.0"),
+        options=ONE,
+        releases=("2.8.2",),
+        predicted=_is("2.8.2"),
+    ),
+    Experiment(
+        name="consumer-of-a-deleted-topic",
+        about="A topic is deleted to which a consumer with enable.auto.commit subscribes (max.poll.interval.ms: 40 s).",
+        expected="In 2.0 and later but 3.2.0 to 3.2.2 it does not join, and gets no records, for so long.",
+        story=PAGE,
+        run=_topic_of_a_commit,
+        options=OLD,
+        releases=("1.0.0", "2.8.2", "3.9.0"),
+        predicted=_is("2.8.2", "3.9.0"),
     ),
     Experiment(
         name="consumers-of-two-topics",

@@ -15,6 +15,7 @@ from kwalk.model.kafka.groups.versions import (
     COMMITS_SEEK_THEIR_COORDINATOR,
     JOINS_FOLLOW_A_COMMIT,
     RETRIABLE_ERRORS_KEEP_IDS,
+    SLOW_WRITES_ARE_RETRIED,
     SUBSCRIPTIONS_ARE_SORTED,
     WOKEN_CALLBACKS_ARE_REPEATED,
     WOKEN_CALLBACKS_HAVE_THEIR_ASSIGNMENT,
@@ -258,3 +259,45 @@ def answer_lookup(consumer: CommitsByHand) -> None:
     require(consumer.is_sent)
     consumer.is_sent, consumer.is_known = False, True
     consumer.is_kept = not ANSWERED_LOOKUPS_ARE_CLEARED
+
+
+@state
+class RestartedStaticMember:
+    """A consumer with a group.instance.id, which joins its group again after a restart.
+
+    Attributes:
+        is_joining: whether it waits for the answer to JoinGroup.
+        replicas_lag: whether the replicas of the group's partition are slow.
+        has_ended: whether its poll has failed.
+    """
+
+    is_joining: bool = flag()
+    replicas_lag: bool = flag()
+    has_ended: bool = flag()
+
+
+@action(
+    by=JOINER, description="is started again, and sends JoinGroup", source="AbstractCoordinator.sendJoinGroupRequest"
+)
+def restart_static_member(consumer: RestartedStaticMember) -> None:
+    """It has no member id, and its coordinator a member of its group.instance.id."""
+    require(not consumer.is_joining and not consumer.has_ended)
+    consumer.is_joining = True
+
+
+@action(by=FAULT, description="slows replicas down, or not any more", source="replica.lag.time.max.ms")
+def slow_replicas_down(consumer: RestartedStaticMember) -> None:
+    """An append waits for them, for offsets.commit.timeout.ms."""
+    consumer.replicas_lag = not consumer.replicas_lag
+
+
+@action(
+    by=GROUP_COORDINATOR,
+    description="answers JoinGroup",
+    source="GroupCoordinator.updateStaticMemberAndRebalance; GroupMetadataManager.storeGroup: REQUEST_TIMED_OUT",
+)
+def answer_static_member(consumer: RestartedStaticMember) -> None:
+    """brokers since 2.6.1 write the member's new id first. REBALANCE_IN_PROGRESS is an error until KAFKA-10870."""
+    require(consumer.is_joining)
+    consumer.is_joining = False
+    consumer.has_ended = consumer.replicas_lag and not SLOW_WRITES_ARE_RETRIED

@@ -1,4 +1,4 @@
-"""StickyAssignor, AbstractStickyAssignor: partitions of deleted topics, of several topics, and of racks.
+"""StickyAssignor, AbstractStickyAssignor: partitions of deleted topics, of late consumers, several topics, and racks.
 
 What the model leaves out, and why its stories lose nothing by it: owned partitions beside racks, which take places of
 the same count; and replicas in several racks.
@@ -6,8 +6,9 @@ the same count; and replicas in several racks.
 
 from __future__ import annotations
 
-from kwalk.model.kafka.groups.domains import CONSUMERS, ConsumerId
+from kwalk.model.kafka.groups.domains import CONSUMERS, GENERATIONS, ConsumerId
 from kwalk.model.kafka.groups.versions import (
+    CLAIMS_OF_STICKY_ASSIGNORS_HAVE_A_GENERATION,
     DELETED_TOPICS_ARE_LEFT_OUT,
     OWNED_PARTITIONS_ARE_SORTED,
     RACKS_LEAVE_PLACES,
@@ -15,6 +16,7 @@ from kwalk.model.kafka.groups.versions import (
 from kwalk.model.language import Actor, Array, action, array, flag, number, require, state
 
 ASSIGNOR = Actor("assignor of the group's leader")
+COORDINATOR = Actor("group coordinator", system=False)
 OPERATOR = Actor("operator", system=False)
 KEPT = 2
 """Partitions that a consumer keeps of its four, of two topics, as another one joins."""
@@ -44,6 +46,63 @@ def assign_subscribed_topics(topic: DeletedSubscription) -> None:
         topic.is_assigned = False
     else:
         topic.has_failed = True
+
+
+@state
+class StickyMember:
+    """A consumer with the sticky assignor, one of two that subscribe to a partition.
+
+    Attributes:
+        claim: the generation of which it had the partition last, and which it names in JoinGroup; 0: it names none.
+    """
+
+    is_member: bool = flag(default=True)
+    owns: bool = flag()
+    claim: int = number(0, GENERATIONS)
+
+
+@state
+class StickyGroup:
+    """A group of two consumers that revoke all partitions before they join (an eager assignor)."""
+
+    generation: int = number(0, GENERATIONS)
+    members: Array[StickyMember] = array(CONSUMERS, StickyMember)
+
+
+def first_has_the_partition(group: StickyGroup) -> None:
+    """Both have joined."""
+    group.generation = group.members[0].claim = 1
+    group.members[0].owns = True
+
+
+@action(by=COORDINATOR, description="removes a member that is late", source="GroupCoordinator.onExpireHeartbeat")
+def remove_late_member(group: StickyGroup, consumer: ConsumerId) -> None:
+    """The consumer does not know it yet, and still reads."""
+    require(all(member.is_member for member in group.members))
+    group.members[consumer].is_member = False
+
+
+@action(
+    by=ASSIGNOR,
+    description="assigns; a member that was removed has joined again: {all_join}",
+    source="StickyAssignor.assign, prepopulateCurrentAssignments",
+)
+def assign_sticky_partition(group: StickyGroup, all_join: bool) -> None:
+    """Each member keeps what it claims, until KAFKA-7026 also if another one has had it since."""
+    require(group.generation < GENERATIONS)
+    group.generation += 1
+    for member in group.members:
+        member.is_member = member.is_member or all_join
+    last = 0
+    for member in group.members:
+        last = member.claim if member.is_member and member.claim > last else last
+    is_unclaimed = last == 0
+    for member in group.members:
+        is_heeded = member.claim > 0 and (member.claim == last or not CLAIMS_OF_STICKY_ASSIGNORS_HAVE_A_GENERATION)
+        if member.is_member:
+            member.owns = is_heeded or is_unclaimed
+            member.claim = group.generation if member.owns else 0
+            is_unclaimed = False
 
 
 @state

@@ -875,6 +875,114 @@ ASSIGNMENTS_ASK_FOR_OFFSETS = version_flag(
     source="KAFKA-3960 (0.10.0.1): SubscriptionState.assignFromUser",
     trials=(Trial("consumer-that-assigns-itself", ("partition_begins_at_its_commit",), variant="0.10.0"),),
 )
+SUBSCRIPTIONS_ARE_COMPARED = version_flag(
+    "subscriptions_are_compared",
+    "KAFKA-3949 (0.10.1.0): a consumer compares its subscription with that of its last JoinGroup; before, a change "
+    "while it joined was forgotten",
+    {"0.10.1": True},
+    closes="a topic that appears while a consumer joins is consumed",
+    source="KAFKA-3949 (0.10.1.0): ConsumerCoordinator.needRejoin: joinedSubscription",
+    trials=(Trial("consumer-that-subscribes-again", ("subscription_is_assigned",), variant="0.10.0"),),
+)
+JOINS_END_WITH_THEIR_SYNC = version_flag(
+    "joins_end_with_their_sync",
+    "KAFKA-5154 (0.11.0.0): a consumer is to join until SyncGroup is answered; since 0.10.1.0, and until then, until "
+    "JoinGroup was",
+    {"0.10.1": False, "0.11.0.0": True},
+    before=True,
+    closes="a consumer joins whose connection ends while it waits for its assignment",
+    source="KAFKA-5154 (0.11.0.0): AbstractCoordinator.initiateJoinGroup: rejoinNeeded",
+    trials=(
+        Trial(
+            "consumer-that-subscribes-again",
+            ("consumer_outside_its_group_joins",),
+            variant="0.10.1",
+            flags={"changes_ask_for_joins": True},
+        ),
+    ),
+)
+CHANGES_ASK_FOR_JOINS = version_flag(
+    "changes_ask_for_joins",
+    "KAFKA-9815 (2.5.0): a consumer whose subscription has changed is to join until it has; since 0.10.1.0, and until "
+    "then, it sent JoinGroup once",
+    {"0.10.1": False, "2.5.0": True},
+    before=True,
+    closes="a consumer joins whose subscription has changed, and whose JoinGroup fails",
+    source="KAFKA-9815 (2.5.0): ConsumerCoordinator.rejoinNeededOrPending",
+    trials=(Trial("consumer-that-subscribes-again", ("consumer_outside_its_group_joins",), variant="2.4.1"),),
+)
+METADATA_ARE_OF_THE_SUBSCRIPTION = version_flag(
+    "metadata_are_of_the_subscription",
+    "KAFKA-10056 (2.5.1): the leader of a group asks for metadata of the topics that it subscribes to, and of those of "
+    "its group; in 2.4.1 and 2.5.0, since KAFKA-9181, of the latter only",
+    {"2.4.1": False, "2.5.1": True},
+    before=True,
+    closes="a topic is assigned to which the leader of a group has just subscribed",
+    source="KAFKA-10056 (2.5.1): SubscriptionState.metadataTopics",
+    trials=(Trial("leader-that-subscribes-again", ("subscribed_topic_is_assigned",), variant="2.4.1"),),
+)
+SLOW_WRITES_ARE_RETRIED = version_flag(
+    "slow_writes_are_retried",
+    "KAFKA-10870 (2.8.0): a consumer joins again if its group could not be written in time; before, its poll failed "
+    "(with brokers since 2.6.1)",
+    {"2.8.0": True},
+    closes="a consumer with a group.instance.id is restarted while replicas are slow",
+    source="KAFKA-10870 (2.8.0): JoinGroupResponseHandler: REBALANCE_IN_PROGRESS",
+    trials=(Trial("static-consumer-that-is-restarted", ("restarted_consumer_joins",), variant="2.7.0"),),
+)
+UNKNOWN_TOPICS_ARE_RETRIED = version_flag(
+    "unknown_topics_are_retried",
+    "KAFKA-6829 (2.0.0): a commit with a topic that the coordinator does not know is sent again; before, it failed",
+    {"2.0": True},
+    closes="a commit outlives the start of its coordinator's broker, which does not know of topics yet",
+    source="KAFKA-6829 (2.0.0): OffsetCommitResponseHandler",
+    trials=(Trial("consumer-of-a-deleted-topic", ("commit_of_a_topic_is_kept",), variant="1.0"),),
+)
+RESETS_ARE_CHECKED_AS_THEY_END = version_flag(
+    "resets_are_checked_as_they_end",
+    "KAFKA-7703 (2.3.0): a position is reset if that is still asked for, under one lock; since 1.1, and until then, "
+    "the application could seek between both",
+    {"1.1.0": False, "2.3": True},
+    before=True,
+    closes="a consumer reads from where its application has sought last",
+    source="KAFKA-7703 (2.3.0): SubscriptionState.maybeSeek",
+    trials=(Trial("consumer-that-seeks", ("position_is_of_the_last_seek",), variant="2.2"),),
+)
+PAUSED_PARTITIONS_KEEP_POSITIONS = version_flag(
+    "paused_partitions_keep_positions",
+    "KAFKA-4547 (0.10.2.0): the position of a partition that is paused stays; in 0.10.1, since KAFKA-4034, it went to "
+    "the committed offset after a seek",
+    {"0.10.1": False, "0.10.2": True},
+    before=True,
+    closes="a consumer reads a partition that is paused from where its application has sought",
+    source="KAFKA-4547 (0.10.2.0): Fetcher.updateFetchPositions",
+    trials=(Trial("consumer-that-seeks", ("position_is_of_the_last_seek",), variant="0.10.1"),),
+)
+POSITIONS_ARE_NOT_AWAITED = version_flag(
+    "positions_are_not_awaited",
+    "KAFKA-6397 (1.1.0): a poll does not wait for the positions of partitions that have no leader",
+    {"1.1.0": True},
+    closes="a consumer gets records while another partition of it has no leader",
+    source="KAFKA-6397 (1.1.0): KafkaConsumer.updateFetchPositions",
+    trials=(Trial("consumer-that-polls", ("available_partition_is_read",), variant="1.0"),),
+)
+POLLS_ADVANCE_AND_RETURN = version_flag(
+    "polls_advance_and_return",
+    "KAFKA-8677 (2.4.0): a poll that has got records returns them, whatever its next request meets; before, an error "
+    "took them",
+    {"2.4.0": True},
+    closes="records are returned before an error of the next request",
+    source="KAFKA-8677 (2.4.0): ConsumerNetworkClient.transmitSends",
+    trials=(Trial("consumer-that-polls", ("record_is_returned",), variant="2.3"),),
+)
+CLAIMS_OF_STICKY_ASSIGNORS_HAVE_A_GENERATION = version_flag(
+    "claims_of_sticky_assignors_have_a_generation",
+    "KIP-341, KAFKA-7026 (2.3.0): the sticky assignor heeds the last one of two claims; before, both",
+    {"2.3": True},
+    closes="no partition is assigned to two consumers, as one of them comes back",
+    source="KIP-341 (2.3.0): StickyAssignor.prepopulateCurrentAssignments",
+    trials=(Trial("sticky-assignor-and-a-late-consumer", ("assigned_partition_has_one_consumer",), variant="2.2"),),
+)
 
 VARIANTS = {release: FLAGS.variant_of(release) for release in RELEASES}
 CLIENT_VARIANTS = VARIANTS | {"3.7.0": FLAGS.variant_of("3.7.0")}
