@@ -1262,8 +1262,6 @@ CONSUMER_TRIALS = (
     Trial("leader-that-subscribes-again", variant=LATEST, about="The leader of a group subscribes to another topic."),
     Trial("static-consumer-that-is-restarted", variant=LATEST, about="A static member is restarted."),
     Trial("consumer-of-a-deleted-topic", variant="3.2.0", about="A consumer commits a topic that is deleted."),
-    Trial("consumer-that-seeks", variant=LATEST, about="An application seeks both ends of a partition."),
-    Trial("consumer-that-seeks", variant="1.1.0", about="The same, where two threads set a position."),
     Trial("consumer-that-polls", variant=LATEST, about="A consumer polls, while errors come."),
 )
 """The trials of consumers of a group: docs/reference/mutants-of-consumers.md."""

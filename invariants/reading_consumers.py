@@ -6,8 +6,6 @@ from kwalk.model.kafka.groups.abstract_coordinator import RestartedStaticMember
 from kwalk.model.kafka.groups.subscription_state import (
     CommitOfATopic,
     PollingConsumer,
-    SeekingConsumer,
-    SoughtOffset,
     SubscribedConsumer,
     SubscribedLeader,
     SubscriptionStep,
@@ -201,67 +199,6 @@ def commit_is_of_a_deleted_topic(commit: CommitOfATopic) -> bool:
 
 
 @always(
-    symptom="records are skipped, or processed again: a consumer reads from elsewhere than its application has sought",
-    log="none",
-)
-def position_is_of_the_last_seek(consumer: SeekingConsumer) -> bool:
-    """A position is what was sought last."""
-    return consumer.position in (SoughtOffset.NONE, consumer.sought)
-
-
-@step(symptom="a position changes by itself", log="none")
-def position_is_asked_for(before: SeekingConsumer, after: SeekingConsumer) -> bool:
-    """A position is forgotten with a seek, and set where one is asked for, or was as a thread looked."""
-    premise(before.position is not after.position or before.reset is not after.reset)
-    if before.sought is not after.sought:
-        return after.position is SoughtOffset.NONE and after.reset is after.sought
-    is_late = before.is_checked and after.position is SoughtOffset.EARLIEST
-    is_committed = before.is_paused and after.position is SoughtOffset.COMMITTED
-    return after.reset is SoughtOffset.NONE and (after.position is before.reset or is_late or is_committed)
-
-
-@step(symptom="a seek goes back by itself", log="none")
-def end_is_sought_last(before: SeekingConsumer, after: SeekingConsumer) -> bool:
-    """The beginning is sought before the end."""
-    premise(before.sought is not after.sought)
-    return after.sought is SoughtOffset.LATEST or before.sought is SoughtOffset.NONE
-
-
-@step(symptom="an answer comes unasked", log="none")
-def beginning_is_asked_for_once(before: SeekingConsumer, after: SeekingConsumer) -> bool:
-    """The beginning is asked for where it is sought; its answer is looked at, and set if it is still asked for."""
-    premise(before.is_asked != after.is_asked or before.is_checked != after.is_checked)
-    if after.is_asked:
-        return before.reset is SoughtOffset.EARLIEST and not before.is_checked
-    if after.is_checked:
-        return before.is_asked and before.reset is SoughtOffset.EARLIEST
-    if before.is_checked:
-        return after.position is SoughtOffset.EARLIEST
-    is_set = after.position is SoughtOffset.EARLIEST and before.position is SoughtOffset.NONE
-    return before.is_asked and is_set == (before.reset is SoughtOffset.EARLIEST)
-
-
-@step(symptom="a partition is paused by itself", log="none")
-def partition_is_paused_alone(before: SeekingConsumer, after: SeekingConsumer) -> bool:
-    """What is sought stays as a partition is paused."""
-    premise(before.is_paused != after.is_paused)
-    is_same = before.position is after.position and before.reset is after.reset and before.sought is after.sought
-    return is_same and before.is_asked == after.is_asked and before.is_checked == after.is_checked
-
-
-@reachable()
-def partition_is_read_from_the_end(consumer: SeekingConsumer) -> bool:
-    """A consumer reads a partition from the end that it has paused, while an answer about the beginning is due."""
-    return consumer.position is SoughtOffset.LATEST and consumer.is_paused and consumer.is_asked
-
-
-@reachable()
-def partition_is_read_from_the_beginning(consumer: SeekingConsumer) -> bool:
-    """A consumer reads from the beginning."""
-    return consumer.position is SoughtOffset.EARLIEST
-
-
-@always(
     symptom="records are skipped: the position of a consumer is past records that no poll has returned",
     log="none: TopicAuthorizationException, or InterruptException, in the application",
 )
@@ -270,41 +207,16 @@ def record_is_returned(consumer: PollingConsumer) -> bool:
     return consumer.position == consumer.returned
 
 
-@always(
-    symptom="a poll does not return while one partition has no leader, and gets no records of the others",
-    log="none",
-)
-def available_partition_is_read(consumer: PollingConsumer) -> bool:
-    """A partition without a leader does not stop the others."""
-    return not consumer.waits
-
-
 @step(symptom="a poll goes on by itself", log="none")
 def poll_goes_in_turn(before: PollingConsumer, after: PollingConsumer) -> bool:
-    """A record is got with a position, which is known once; an error is met by a poll that gets a record."""
-    premise(
-        before.position != after.position or before.fails > after.fails or before.has_positions > after.has_positions
-    )
-    is_next = after.position == before.position + 1 and before.has_positions == after.has_positions
-    return is_next and before.has_positions and not after.fails
-
-
-@step(symptom="positions are known before a poll", log="none")
-def positions_are_known_before_records(before: PollingConsumer, after: PollingConsumer) -> bool:
-    """Positions become known while no record is got, and where no poll waits."""
-    premise(before.has_positions != after.has_positions)
-    return after.has_positions and after.position == 0 and not before.waits and before.fails == after.fails
-
-
-@step(symptom="a leader or an error comes with a poll", log="none")
-def faults_come_alone(before: PollingConsumer, after: PollingConsumer) -> bool:
-    """A poll that waits ends as the other partition has a leader, or loses it once more; no poll brings an error."""
-    premise(before.other_has_leader != after.other_has_leader or before.fails < after.fails)
-    is_same = before.position == after.position and before.returned == after.returned
-    return is_same and before.has_positions == after.has_positions and before.waits >= after.waits
+    """A poll passes one record, and meets the error that waits; an error comes by itself."""
+    premise(before.position != after.position or before.fails != after.fails or before.returned != after.returned)
+    is_next = after.position == before.position + 1 and not after.fails
+    is_error = after.fails and not before.fails and after.position == before.position
+    return is_next or (is_error and after.returned == before.returned)
 
 
 @reachable()
-def all_records_are_read_after_an_error(consumer: PollingConsumer) -> bool:
-    """A consumer has all records, while the other partition has no leader and an error waits."""
-    return consumer.returned > 0 and not consumer.other_has_leader and consumer.fails
+def record_is_read_after_an_error(consumer: PollingConsumer) -> bool:
+    """A consumer has got a record, and an error waits."""
+    return consumer.returned > 0 and consumer.fails

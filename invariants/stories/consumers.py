@@ -363,51 +363,15 @@ DELETED_COMMIT = Scenario(
     variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "3.2.0", "3.9.0")},
     source="ConsumerCoordinator.onJoinPrepare, OffsetCommitResponseHandler; KAFKA-6829, KAFKA-13310",
 )
-SEEKING = Scenario(
-    name="consumer-that-seeks",
-    story="An application seeks the beginning of a partition, and then the end.",
-    state=subscription_state.SeekingConsumer,
-    actions=(
-        subscription_state.seek_an_end,
-        subscription_state.pause_partition,
-        subscription_state.ask_for_the_beginning,
-        subscription_state.look_at_the_beginning,
-        subscription_state.set_the_beginning,
-        subscription_state.reset_to_the_end,
-    ),
-    properties=(
-        reading.position_is_of_the_last_seek,
-        reading.position_is_asked_for,
-        reading.end_is_sought_last,
-        reading.beginning_is_asked_for_once,
-        reading.partition_is_paused_alone,
-        reading.partition_is_read_from_the_end,
-        reading.partition_is_read_from_the_beginning,
-    ),
-    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "0.10.1", "1.1.0", "2.2", "3.9.0")},
-    source="Fetcher.resetOffsetIfNeeded, updateFetchPositions; KAFKA-4547, KAFKA-7703",
-)
 POLLING = Scenario(
     name="consumer-that-polls",
-    story="A consumer polls, while errors come and another partition of it has no leader.",
+    story="A consumer polls, while errors come.",
     state=subscription_state.PollingConsumer,
-    actions=(
-        subscription_state.meet_an_error,
-        subscription_state.change_other_leader,
-        subscription_state.ask_for_positions,
-        subscription_state.poll_a_record,
-    ),
-    properties=(
-        reading.record_is_returned,
-        reading.available_partition_is_read,
-        reading.poll_goes_in_turn,
-        reading.positions_are_known_before_records,
-        reading.faults_come_alone,
-        reading.all_records_are_read_after_an_error,
-    ),
+    actions=(subscription_state.meet_an_error, subscription_state.poll_a_record),
+    properties=(reading.record_is_returned, reading.poll_goes_in_turn, reading.record_is_read_after_an_error),
     bounds={"read_records": 2},
-    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.3", "3.9.0")},
-    source="KafkaConsumer.poll; KAFKA-6397, KAFKA-8677",
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "2.3", "3.9.0")},
+    source="KafkaConsumer.poll; KAFKA-8677",
 )
 
 SCENARIOS = (
@@ -429,6 +393,5 @@ SCENARIOS = (
     SUBSCRIBING_LEADER,
     RESTARTED_MEMBER,
     DELETED_COMMIT,
-    SEEKING,
     POLLING,
 )

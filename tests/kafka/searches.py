@@ -374,7 +374,6 @@ SEARCHES = (
     "static-consumer-that-is-restarted --variant 3.9.0 --keep-going",
     "consumer-of-a-deleted-topic --variant 3.2.0 --keep-going",
     "consumer-of-a-deleted-topic --variant 3.9.0 --keep-going",
-    "consumer-that-seeks --variant 3.9.0 --keep-going",
     "consumer-that-polls --variant 3.9.0 --keep-going",
     "transaction-with-a-refused-record --variant 3.9.0 --keep-going",
     "call-that-is-repeated --variant 3.9.0 --keep-going",

@@ -109,39 +109,10 @@ BROKEN = (
     ),
     (
         Broken(
-            "position_is_of_the_last_seek()",
-            "consumer-that-seeks",
-            "2.2",
-            """
-            seek_an_end(0) ask_for_the_beginning() look_at_the_beginning() seek_an_end(1) set_the_beginning()
-            """,
-        ),
-        "3.9.0",
-    ),
-    (
-        Broken(
-            "position_is_of_the_last_seek()",
-            "consumer-that-seeks",
-            "0.10.1",
-            "seek_an_end(1) pause_partition() reset_to_the_end()",
-        ),
-        "3.9.0",
-    ),
-    (
-        Broken(
-            "available_partition_is_read()",
-            "consumer-that-polls",
-            "1.0",
-            "change_other_leader() ask_for_positions()",
-        ),
-        "2.3",
-    ),
-    (
-        Broken(
             "record_is_returned()",
             "consumer-that-polls",
             "2.3",
-            "meet_an_error() ask_for_positions() poll_a_record()",
+            "meet_an_error() poll_a_record()",
         ),
         "2.8.2",
     ),

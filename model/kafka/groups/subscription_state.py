@@ -1,4 +1,4 @@
-"""SubscriptionState, Fetcher, ConsumerCoordinator: what a consumer subscribes to, and where it reads.
+"""SubscriptionState, ConsumerCoordinator: what a consumer subscribes to, and what its polls return.
 
 What the model leaves out, and why its stories lose nothing by it: other members, whose rebalances are the same; and
 partitions but those that are named.
@@ -12,10 +12,7 @@ from kwalk.model.kafka.groups.versions import (
     CHANGES_ASK_FOR_JOINS,
     JOINS_END_WITH_THEIR_SYNC,
     METADATA_ARE_OF_THE_SUBSCRIPTION,
-    PAUSED_PARTITIONS_KEEP_POSITIONS,
     POLLS_ADVANCE_AND_RETURN,
-    POSITIONS_ARE_NOT_AWAITED,
-    RESETS_ARE_CHECKED_AS_THEY_END,
     REVOCATIONS_END_FETCHES,
     SUBSCRIPTIONS_ARE_COMPARED,
     UNKNOWN_TOPICS_ARE_RETRIED,
@@ -241,108 +238,19 @@ def answer_commit_of_topics(commit: CommitOfATopic) -> None:
     commit.has_stopped = is_repeated and not commit.exists and bool(REVOCATIONS_END_FETCHES)
 
 
-class SoughtOffset(Enum):
-    """Where a consumer reads, or is to."""
-
-    NONE = "nowhere"
-    EARLIEST = "from the beginning"
-    LATEST = "from the end"
-    COMMITTED = "from the committed offset"
-
-
-@state
-class SeekingConsumer:
-    """A consumer whose application seeks the beginning of a partition, and then the end.
-
-    Attributes:
-        reset: what its position is to be reset to (Kafka: TopicPartitionState.resetStrategy).
-        is_asked: whether ListOffsets for the beginning is on its way.
-        is_checked: whether the heartbeat thread is about to set the beginning, which was asked for as it looked.
-        sought: what the application has sought last.
-        is_paused: whether the partition is paused.
-    """
-
-    position: SoughtOffset = choice(SoughtOffset)
-    reset: SoughtOffset = choice(SoughtOffset)
-    is_asked: bool = flag()
-    is_checked: bool = flag()
-    sought: SoughtOffset = choice(SoughtOffset)
-    is_paused: bool = flag()
-
-
-@action(
-    by=SUBSCRIBER,
-    description="seeks the beginning, or the end: {to_end}",
-    source="KafkaConsumer.seekToBeginning, seekToEnd; SubscriptionState.requestOffsetReset",
-)
-def seek_an_end(consumer: SeekingConsumer, to_end: bool) -> None:
-    """The end last; its position is unknown until ListOffsets is answered."""
-    require(consumer.sought is SoughtOffset.NONE or (to_end and consumer.sought is SoughtOffset.EARLIEST))
-    consumer.sought = SoughtOffset.LATEST if to_end else SoughtOffset.EARLIEST
-    consumer.reset, consumer.position = consumer.sought, SoughtOffset.NONE
-
-
-@action(by=SUBSCRIBER, description="pauses the partition, or resumes it", source="KafkaConsumer.pause, resume")
-def pause_partition(consumer: SeekingConsumer) -> None:
-    """Records of it are not fetched, and its position stays."""
-    consumer.is_paused = not consumer.is_paused
-
-
-@action(by=SUBSCRIBER, description="asks for the beginning", source="Fetcher.resetOffsetsIfNeeded, resetOffsetsAsync")
-def ask_for_the_beginning(consumer: SeekingConsumer) -> None:
-    """A poll does not wait for the answer since KAFKA-6397 (1.1)."""
-    require(consumer.reset is SoughtOffset.EARLIEST and not consumer.is_asked and not consumer.is_checked)
-    consumer.is_asked = True
-
-
-@action(by=HEARTBEATS, description="looks at the answer", source="Fetcher.resetOffsetIfNeeded")
-def look_at_the_beginning(consumer: SeekingConsumer) -> None:
-    """The beginning is still asked for; both threads get answers. Since KAFKA-7703 it is set under the same lock."""
-    require(consumer.is_asked)
-    consumer.is_asked = False
-    is_wanted = consumer.reset is SoughtOffset.EARLIEST
-    if RESETS_ARE_CHECKED_AS_THEY_END and is_wanted:
-        consumer.position, consumer.reset = SoughtOffset.EARLIEST, SoughtOffset.NONE
-    else:
-        consumer.is_checked = is_wanted
-
-
-@action(by=HEARTBEATS, description="sets the position to the beginning", source="SubscriptionState.seek")
-def set_the_beginning(consumer: SeekingConsumer) -> None:
-    """The application may have sought the end since."""
-    require(consumer.is_checked)
-    consumer.is_checked = False
-    consumer.position, consumer.reset = SoughtOffset.EARLIEST, SoughtOffset.NONE
-
-
-@action(by=SUBSCRIBER, description="asks for the end, and gets it", source="KafkaConsumer.position")
-def reset_to_the_end(consumer: SeekingConsumer) -> None:
-    """KAFKA-4547: in 0.10.1 one that is paused gets the committed offset, if another one has no position yet."""
-    require(consumer.reset is SoughtOffset.LATEST)
-    is_kept = bool(PAUSED_PARTITIONS_KEEP_POSITIONS) or not consumer.is_paused
-    consumer.position = SoughtOffset.LATEST if is_kept else SoughtOffset.COMMITTED
-    consumer.reset = SoughtOffset.NONE
-
-
 @state
 class PollingConsumer:
-    """A consumer of a partition, and of another one that may have no leader.
+    """A consumer of a partition.
 
     Attributes:
         position: how many records its polls have passed.
         returned: how many records the application has got.
         fails: whether an error waits for the next request: an answer about a topic that it may not read, an interrupt.
-        other_has_leader: whether the other partition has a leader, where its position can be asked for.
-        has_positions: whether both positions are known.
-        waits: whether a poll waits for the other position.
     """
 
     position: int = number(0, READ_RECORDS)
     returned: int = number(0, READ_RECORDS)
     fails: bool = flag()
-    other_has_leader: bool = flag(default=True)
-    has_positions: bool = flag()
-    waits: bool = flag()
 
 
 @action(
@@ -354,27 +262,10 @@ def meet_an_error(consumer: PollingConsumer) -> None:
     consumer.fails = True
 
 
-@action(by=FAULT, description="takes the leader of the other partition, or gives it one", source="PartitionInfo.leader")
-def change_other_leader(consumer: PollingConsumer) -> None:
-    """The brokers that have its replicas stop, or start."""
-    consumer.other_has_leader = not consumer.other_has_leader
-    consumer.waits = False
-
-
-@action(by=SUBSCRIBER, description="polls for the first time", source="KafkaConsumer.updateFetchPositions")
-def ask_for_positions(consumer: PollingConsumer) -> None:
-    """Until KAFKA-6397 a poll waits for all positions, however long."""
-    require(not consumer.has_positions and not consumer.waits)
-    if POSITIONS_ARE_NOT_AWAITED or consumer.other_has_leader:
-        consumer.has_positions = True
-    else:
-        consumer.waits = True
-
-
 @action(by=SUBSCRIBER, description="polls, and gets a record", source="KafkaConsumer.poll: sendFetches, pollNoWakeup")
 def poll_a_record(consumer: PollingConsumer) -> None:
     """The position is past the record, and another fetch is sent: an error there took the record until KAFKA-8677."""
-    require(consumer.has_positions and consumer.position < READ_RECORDS)
+    require(consumer.position < READ_RECORDS)
     is_returned = bool(POLLS_ADVANCE_AND_RETURN) or not consumer.fails
     consumer.position += 1
     consumer.returned += 1 if is_returned else 0

@@ -938,34 +938,6 @@ UNKNOWN_TOPICS_ARE_RETRIED = version_flag(
     source="KAFKA-6829 (2.0.0): OffsetCommitResponseHandler",
     trials=(Trial("consumer-of-a-deleted-topic", ("commit_of_a_topic_is_kept",), variant="1.0"),),
 )
-RESETS_ARE_CHECKED_AS_THEY_END = version_flag(
-    "resets_are_checked_as_they_end",
-    "KAFKA-7703 (2.3.0): a position is reset if that is still asked for, under one lock; since 1.1, and until then, "
-    "the application could seek between both",
-    {"1.1.0": False, "2.3": True},
-    before=True,
-    closes="a consumer reads from where its application has sought last",
-    source="KAFKA-7703 (2.3.0): SubscriptionState.maybeSeek",
-    trials=(Trial("consumer-that-seeks", ("position_is_of_the_last_seek",), variant="2.2"),),
-)
-PAUSED_PARTITIONS_KEEP_POSITIONS = version_flag(
-    "paused_partitions_keep_positions",
-    "KAFKA-4547 (0.10.2.0): the position of a partition that is paused stays; in 0.10.1, since KAFKA-4034, it went to "
-    "the committed offset after a seek",
-    {"0.10.1": False, "0.10.2": True},
-    before=True,
-    closes="a consumer reads a partition that is paused from where its application has sought",
-    source="KAFKA-4547 (0.10.2.0): Fetcher.updateFetchPositions",
-    trials=(Trial("consumer-that-seeks", ("position_is_of_the_last_seek",), variant="0.10.1"),),
-)
-POSITIONS_ARE_NOT_AWAITED = version_flag(
-    "positions_are_not_awaited",
-    "KAFKA-6397 (1.1.0): a poll does not wait for the positions of partitions that have no leader",
-    {"1.1.0": True},
-    closes="a consumer gets records while another partition of it has no leader",
-    source="KAFKA-6397 (1.1.0): KafkaConsumer.updateFetchPositions",
-    trials=(Trial("consumer-that-polls", ("available_partition_is_read",), variant="1.0"),),
-)
 POLLS_ADVANCE_AND_RETURN = version_flag(
     "polls_advance_and_return",
     "KAFKA-8677 (2.4.0): a poll that has got records returns them, whatever its next request meets; before, an error "
