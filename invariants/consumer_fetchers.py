@@ -9,7 +9,6 @@ from kwalk.model.kafka.clients.fetcher import (
     PausedPosition,
     PendingFetch,
     PolledPartitions,
-    PreferredReplica,
     ReadingPosition,
     SoughtPartitions,
     SoughtPosition,
@@ -102,6 +101,13 @@ def seek_asks_for_a_position(before: SoughtPosition, after: SoughtPosition) -> b
     """What was sought last changes with what is asked for."""
     premise(before.last is not after.last)
     return after.question is after.last and after.position is ReadingPosition.UNKNOWN
+
+
+@step(symptom="a consumer has the answer to a question that is no longer asked", log="none")
+def answer_is_to_what_is_asked_for(before: SoughtPosition, after: SoughtPosition) -> bool:
+    """A consumer asks for no position that it has found already."""
+    premise(before.looked_at is not after.looked_at and after.looked_at is not ReadingPosition.UNKNOWN)
+    return after.looked_at is before.question and before.position is ReadingPosition.UNKNOWN
 
 
 @reachable()
@@ -248,25 +254,3 @@ def new_leader_is_learned(before: LookedUpOffsets, after: LookedUpOffsets) -> bo
 def call_waits_for_a_new_leader(offsets: LookedUpOffsets) -> bool:
     """A call is under way as the leader has changed."""
     return offsets.asks and offsets.has_moved and not offsets.is_vain
-
-
-@always(
-    symptom="a consumer that reads from a follower gets nothing for metadata.max.age.ms, as the replica has moved",
-    log="none: the consumer, at DEBUG: Error in fetch for partition …: NotLeaderOrFollowerException",
-)
-def refused_consumer_asks_the_leader(reads: PreferredReplica) -> bool:
-    """A consumer that a follower refuses fetches from the leader."""
-    return not reads.is_vain
-
-
-@step(symptom="a consumer changes the broker that it reads from by itself", log="none")
-def follower_is_named_and_refuses(before: PreferredReplica, after: PreferredReplica) -> bool:
-    """A leader names a replica, and a broker that is none refuses."""
-    premise(before.is_preferred != after.is_preferred)
-    return before.is_replica == after.is_replica == after.is_preferred
-
-
-@reachable()
-def replica_has_moved_away(reads: PreferredReplica) -> bool:
-    """The consumer fetches from a broker that is no replica any more."""
-    return reads.is_preferred and not reads.is_replica and not reads.is_vain

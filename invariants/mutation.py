@@ -1289,7 +1289,6 @@ CLIENT_TRIALS = (
     Trial("fetch-of-a-lost-connection", variant=LATEST, about="A connection is lost amid a fetch."),
     Trial("poll-without-a-leader", variant=LATEST, about="Partitions lose their leaders."),
     Trial("offsets-of-a-new-leader", variant=LATEST, about="A leader changes as a consumer asks for offsets."),
-    Trial("consumer-of-a-moved-follower", variant=LATEST, about="A replica moves that is read from."),
     Trial("client-of-a-recreated-topic", variant=LATEST, about="A topic is deleted and created again."),
 )
 """The trials of producers' batches and consumers' fetches: docs/reference/mutants-of-clients.md."""

@@ -22,7 +22,7 @@ from kwalk.model.kafka.clients.transaction_manager import (
     SentTransaction,
     ThrottledSender,
 )
-from kwalk.model.kafka.server.versions import CALLS_KEEP_THEIR_RESULTS
+from kwalk.model.kafka.server.versions import CALLS_KEEP_THEIR_RESULTS, NUMBERS_WRAP
 from kwalk.model.language import always, premise, reachable, step
 
 UNREADY = (ManagerState.INITIALIZING, ManagerState.COMMITTING)
@@ -296,12 +296,20 @@ def request_outlives_a_throttle(sender: ThrottledSender) -> bool:
 @step(symptom="a request is sent by itself", log="none")
 def request_is_sent_in_turn(before: ThrottledSender, after: ThrottledSender) -> bool:
     """A request is queued, waits for the coordinator, and goes when nothing is throttled."""
-    premise(before.is_queued != after.is_queued or before.has_begun != after.has_begun)
+    noted = before.began_throttled != after.began_throttled
+    premise(before.is_queued != after.is_queued or before.has_begun != after.has_begun or noted)
     if after.has_begun:
-        return before.is_queued and after.is_queued and after.began_throttled == after.is_throttled
+        is_next = before.is_queued and after.is_queued and not before.has_begun
+        return is_next and after.began_throttled == after.is_throttled
     if before.has_begun:
         return not after.is_queued and not before.is_throttled
     return after.is_queued and not before.is_queued
+
+
+@reachable()
+def throttle_begins_amid_a_wait(sender: ThrottledSender) -> bool:
+    """Nothing may be sent any more, after the wait for the coordinator began."""
+    return sender.has_begun and sender.is_throttled and not sender.began_throttled
 
 
 @reachable()
@@ -380,6 +388,13 @@ def numbers_go_on(before: NumberedPartitions, after: NumberedPartitions) -> bool
     )
     is_logged = all(after.logged[p] == after.epochs[p] == after.epoch for p in changed)
     return len(changed) == 1 and is_next and is_logged and not after.is_refused
+
+
+@reachable()
+def number_follows_the_highest(producer: NumberedPartitions) -> bool:
+    """The next batch has number 0, though the last one had that epoch, too; or a release has negative numbers."""
+    is_next = any(producer.logged[p] == producer.epoch and producer.numbers[p] == 0 for p in NUMBERED)
+    return producer.epoch > 0 and (is_next or not NUMBERS_WRAP)
 
 
 @reachable()

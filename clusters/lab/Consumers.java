@@ -1,12 +1,15 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
@@ -14,14 +17,17 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Kafka's own consumers, which do what lines on the standard input say; each is answered by a line.
  *
- *   new NAME SETTING=VALUE …           makes a consumer, with a thread of its own
+ *   new NAME SETTING=VALUE …           makes a consumer, with a thread of its own; it cannot deserialize a value of
+ *                                      `unreadable.bytes`
  *   subscribe NAME TOPIC,… MILLISECONDS  subscribes; a revocation takes so long
- *   assign NAME TOPIC                  assigns partition 0 of a topic to itself
+ *   assign NAME TOPIC [NUMBER]         assigns partition 0 of a topic to itself, or so many partitions
+ *   partitions NAME TOPIC              answers with how many partitions of a topic it is told of
  *   commit NAME                        calls commitSync
  *   committed NAME TOPIC               answers with the committed offset of partition 0 of a topic
  *   poll NAME MILLISECONDS             polls once, and waits for it
@@ -29,6 +35,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *   wakeup NAME                        ends the poll that is under way
  *   rejoin NAME                        asks for a rebalance (2.6)
  *   ends NAME TOPIC                    asks for the end of partition 0, and does not wait for it
+ *   seek NAME TOPIC PARTITION OFFSET   seeks
+ *   end NAME TOPIC                     answers with the end of partition 0, or with "failed" and the error
  *   count NAME                         answers with how many records its polls have got
  *   owned NAME                         answers with what the consumer owns
  *   history                            answers with what has happened, in order
@@ -46,7 +54,13 @@ public class Consumers {
 
     Consumers(String name, Properties settings) {
         this.name = name;
-        this.consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        int unreadable = Integer.parseInt(settings.getProperty("unreadable.bytes", "-1"));
+        this.consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer() {
+            public byte[] deserialize(String topic, byte[] value) {
+                if (value.length == unreadable) throw new SerializationException("unreadable");
+                return super.deserialize(topic, value);
+            }
+        });
     }
 
     void happens(String what) {
@@ -148,9 +162,25 @@ public class Consumers {
                 TopicPartition partition = new TopicPartition(words[2], 0);
                 one.thread.submit(() -> one.consumer.endOffsets(Arrays.asList(partition)));
                 return "ok";
-            case "assign":
-                one.thread.submit(() -> one.consumer.assign(Arrays.asList(new TopicPartition(words[2], 0)))).get();
+            case "seek":
+                TopicPartition sought = new TopicPartition(words[2], Integer.parseInt(words[3]));
+                one.thread.submit(() -> one.consumer.seek(sought, Long.parseLong(words[4]))).get();
                 return "ok";
+            case "end":
+                TopicPartition first = new TopicPartition(words[2], 0);
+                try {
+                    return "end " + one.thread.submit(() -> one.consumer.endOffsets(Arrays.asList(first)).get(first)).get();
+                } catch (ExecutionException error) {
+                    return "failed " + error.getCause();
+                }
+            case "assign":
+                List<TopicPartition> own = new ArrayList<>();
+                int number = words.length > 3 ? Integer.parseInt(words[3]) : 1;
+                for (int i = 0; i < number; i++) own.add(new TopicPartition(words[2], i));
+                one.thread.submit(() -> one.consumer.assign(own)).get();
+                return "ok";
+            case "partitions":
+                return "partitions " + one.thread.submit(() -> one.consumer.partitionsFor(words[2]).size()).get();
             case "commit":
                 one.thread.submit(() -> one.consumer.commitSync()).get();
                 return "ok";
@@ -171,6 +201,7 @@ public class Consumers {
     }
 
     public static void main(String[] arguments) throws Exception {
+        Thread.currentThread().setContextClassLoader(Consumers.class.getClassLoader());
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String answer;

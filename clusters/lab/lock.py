@@ -17,8 +17,10 @@ from attrs import frozen
 
 LOCK = Path(__file__).with_name("jars.lock.json")
 RELEASES = (
+    "0.10.2.0",
     "0.11.0.1",
     "1.0.0",
+    "2.3.0",
     "2.5.0",
     "2.8.0",
     "2.8.2",
@@ -36,14 +38,21 @@ RELEASES = (
     "3.9.2",
 )
 """The versions in the lock. 1.0.0 is there as a client that knows no topic ids, too."""
-SCALA = {"0.11.0.1": "2.11", "1.0.0": "2.11"}
+SCALA = {"0.10.2.0": "2.11", "0.11.0.1": "2.11", "1.0.0": "2.11", "2.3.0": "2.12"}
 """The Scala version of a release's artifact, where it is not 2.13."""
 LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.25")
 XML_BIND = ("javax.xml.bind", "jaxb-api", "2.3.1")
-BESIDE = {"0.11.0.1": (LOG4J, XML_BIND), "1.0.0": (LOG4J,)}
+ZOOKEEPER = ("org.apache.zookeeper", "zookeeper", "3.4.10")
+BESIDE = {
+    "0.10.2.0": (LOG4J, XML_BIND),
+    "0.11.0.1": (LOG4J, XML_BIND),
+    "1.0.0": (LOG4J,),
+    "2.3.0": (LOG4J, ZOOKEEPER),
+}
 """What a release needs and does not bring, where that is not reload4j only.
 
-That is a binding of SLF4J to Log4j 1, and, before 1.0, classes that Java had up to 10.
+That is a binding of SLF4J to Log4j 1, before 1.0 classes that Java had up to 10, and for 2.3 a ZooKeeper before 3.4.13,
+which does not connect with Java 14 and later.
 """
 RELOAD4J = ("org.slf4j", "slf4j-reload4j", "1.7.36")
 

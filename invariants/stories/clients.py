@@ -100,6 +100,7 @@ SEEK_AMID_A_RESET = Scenario(
         fetchers.position_is_where_it_was_sought,
         fetchers.position_is_found_once,
         fetchers.seek_asks_for_a_position,
+        fetchers.answer_is_to_what_is_asked_for,
         fetchers.position_is_found_at_the_end,
         fetchers.position_is_found_at_the_beginning,
     ),
@@ -164,19 +165,6 @@ NEW_LEADER = Scenario(
     variants=VARIANTS,
     source="Fetcher.fetchOffsetsByTimes; KAFKA-9159, KAFKA-9535",
 )
-MOVED_FOLLOWER = Scenario(
-    name="consumer-of-a-moved-follower",
-    story="A replica moves from which a consumer reads.",
-    state=fetcher.PreferredReplica,
-    actions=(fetcher.name_follower, fetcher.move_replica, fetcher.refuse_consumer),
-    properties=(
-        fetchers.refused_consumer_asks_the_leader,
-        fetchers.follower_is_named_and_refuses,
-        fetchers.replica_has_moved_away,
-    ),
-    variants={r: VARIANTS[r] for r in ("2.8.2", "2.5", "2.7", "3.7.0", "3.9.0")},
-    source="Fetcher.requestMetadataUpdate; KAFKA-14379",
-)
 RECREATED_TOPIC = Scenario(
     name="client-of-a-recreated-topic",
     story="A topic is deleted and created again while a client uses it, or the state of its partition is removed.",
@@ -212,6 +200,5 @@ SCENARIOS = (
     LOST_CONNECTION,
     WITHOUT_A_LEADER,
     NEW_LEADER,
-    MOVED_FOLLOWER,
     RECREATED_TOPIC,
 )

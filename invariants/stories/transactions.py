@@ -275,6 +275,7 @@ NUMBERED_PARTITIONS = Scenario(
         managers.producer_outlives_its_numbers,
         managers.logged_epoch_is_the_producers,
         managers.numbers_go_on,
+        managers.number_follows_the_highest,
         managers.numbers_rise,
         managers.both_partitions_have_the_epoch,
     ),
@@ -295,6 +296,7 @@ THROTTLED_PRODUCER = Scenario(
     properties=(
         managers.request_outlives_a_throttle,
         managers.request_is_sent_in_turn,
+        managers.throttle_begins_amid_a_wait,
         managers.request_waits_for_a_throttle,
     ),
     variants=VARIANTS,

@@ -392,7 +392,6 @@ SEARCHES = (
     "fetch-of-a-lost-connection --variant 3.9.0 --keep-going",
     "poll-without-a-leader --variant 3.9.0 --keep-going",
     "offsets-of-a-new-leader --variant 3.9.0 --keep-going",
-    "consumer-of-a-moved-follower --variant 3.9.0 --keep-going",
     "client-of-a-recreated-topic --variant 3.9.0 --keep-going",
     "client-of-a-recreated-topic --variant 3.9.0 --property client_knows_the_leader --bound state_removals=1",
     "replica-lag-with-failing-reads --variant 3.9.0 --keep-going",

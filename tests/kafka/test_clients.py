@@ -140,15 +140,6 @@ BROKEN = (
     ),
     (
         Broken(
-            "refused_consumer_asks_the_leader()",
-            "consumer-of-a-moved-follower",
-            "2.8.2",
-            "name_follower() move_replica() refuse_consumer()",
-        ),
-        "3.7.0",
-    ),
-    (
-        Broken(
             "client_knows_the_leader()",
             "client-of-a-recreated-topic",
             "2.7",

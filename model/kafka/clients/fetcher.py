@@ -24,17 +24,15 @@ from kwalk.model.kafka.server.versions import (
     PAUSED_POSITIONS_ARE_KEPT,
     POLLS_WAIT_FOR_NO_POSITION,
     RECORDS_ARE_READ_ONE_BY_ONE,
-    REFUSED_CONSUMERS_ASK_THE_LEADER,
     RESETS_ARE_CHECKED_AT_ONCE,
 )
 from kwalk.model.kafka.storage.domains import FAULT
-from kwalk.model.language import Actor, Array, Domain, action, array, choice, flag, number, require, state
+from kwalk.model.language import Array, Domain, action, array, choice, flag, number, require, state
 
 POLLED = Domain("polled_partitions", "partitions that a consumer reads", default=2)
 Polled = Annotated[int, POLLED]
 ALL_READ = 2
 """How many records a partition has."""
-OPERATOR = Actor("operator", system=False)
 
 
 @state
@@ -323,43 +321,3 @@ def answer_offsets_of_leader(offsets: LookedUpOffsets) -> None:
         offsets.has_moved = False
     else:
         offsets.is_vain = True
-
-
-@state
-class PreferredReplica:
-    """A consumer that is sent to a follower (KIP-392).
-
-    Attributes:
-        is_replica: whether that broker is a replica of the partition.
-        is_preferred: whether the consumer fetches from it.
-        is_vain: whether it goes on to do so after it was refused.
-    """
-
-    is_replica: bool = flag(default=True)
-    is_preferred: bool = flag()
-    is_vain: bool = flag()
-
-
-@action(by=BROKER, description="the leader names the follower", source="Partition.readRecords: preferredReadReplica")
-def name_follower(reads: PreferredReplica) -> None:
-    """One that is a replica."""
-    require(reads.is_replica)
-    reads.is_preferred = True
-
-
-@action(by=OPERATOR, description="moves the replica to another broker, or back", source="KafkaController.reassign")
-def move_replica(reads: PreferredReplica) -> None:
-    """The broker stays, and other partitions are on it."""
-    reads.is_replica = not reads.is_replica
-
-
-@action(
-    by=BROKER,
-    description="the broker of the follower refuses a fetch",
-    source="Fetcher.initializeCompletedFetch: NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION",
-)
-def refuse_consumer(reads: PreferredReplica) -> None:
-    """Until KAFKA-14379 the consumer got metadata anew, and fetched from there until metadata.max.age.ms had passed."""
-    require(not reads.is_replica)
-    reads.is_preferred = reads.is_preferred and not REFUSED_CONSUMERS_ASK_THE_LEADER
-    reads.is_vain = reads.is_preferred

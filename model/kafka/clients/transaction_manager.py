@@ -258,7 +258,7 @@ def look_for_a_coordinator(producer: ClosedProducer) -> None:
 @action(by=SENDER, description="gets what it waits for", source="NetworkClientUtils.awaitReady")
 def end_wait(producer: ClosedProducer) -> None:
     """A broker answers."""
-    require(producer.wait is not SenderWait.NONE and not producer.is_alone)
+    require(not producer.is_alone)
     producer.wait = SenderWait.NONE
 
 
@@ -325,7 +325,7 @@ def end_sender(producer: ClosedProducer) -> None:
 def abort_at_a_close(producer: ClosedProducer) -> None:
     """Since KAFKA-13412 that is refused if a commit has not been answered, as it timed out."""
     require(producer.close is CloseStep.CLOSING and producer.wait is SenderWait.NONE)
-    require(producer.transaction is not HeldTransaction.NONE and CLOSES_ABORT_TRANSACTIONS)
+    require(CLOSES_ABORT_TRANSACTIONS)
     is_refused = producer.awaits_a_commit and bool(CALLS_KEEP_THEIR_RESULTS)
     require(is_refused or not producer.is_alone)
     if not is_refused:
@@ -358,21 +358,19 @@ class OffsetsOfATransaction:
 @action(by=FAULT, description="moves the group to another broker, which loads it", source="GroupCoordinator.onElection")
 def move_group(offsets: OffsetsOfATransaction) -> None:
     """That takes a while."""
-    require(not offsets.is_loading)
     offsets.is_loading = True
 
 
 @action(by=BROKER, description="has loaded the group", source="GroupMetadataManager.loadGroupsAndOffsets")
 def end_load(offsets: OffsetsOfATransaction) -> None:
     """It answers requests from now on."""
-    require(offsets.is_loading)
     offsets.is_loading = False
 
 
 @action(by=PRODUCER, description="sends offsets of the group", source="TransactionManager.sendOffsetsToTransaction")
 def send_offsets(offsets: OffsetsOfATransaction) -> None:
     """As part of its next transaction."""
-    require(offsets.step is OffsetStep.NONE or offsets.step is OffsetStep.TAKEN)
+    require(offsets.step is not OffsetStep.ENDED)
     offsets.step = OffsetStep.SENT
 
 
@@ -406,21 +404,20 @@ class SenderTurns:
 @action(by=APPLICATION, description="calls initTransactions", source="TransactionManager.lookupCoordinator")
 def queue_request(turns: SenderTurns) -> None:
     """FindCoordinator goes to any broker."""
-    require(not turns.is_queued)
     turns.is_queued = True
 
 
 @action(by=SENDER, description="asks for metadata", source="NetworkClient.DefaultMetadataUpdater.maybeUpdate")
 def ask_for_metadata(turns: SenderTurns) -> None:
     """As it polls."""
-    require(not turns.is_in_flight and not turns.is_queued)
+    require(not turns.is_queued)
     turns.is_in_flight = True
 
 
 @action(by=BROKER, description="answers what is in flight", source="KafkaApis.handle")
 def answer_in_flight(turns: SenderTurns) -> None:
     """The answer is read when the sender's thread polls."""
-    require(turns.is_in_flight and not turns.is_answered)
+    require(turns.is_in_flight)
     turns.is_answered = True
 
 
@@ -475,7 +472,6 @@ def change_throttle(sender: ThrottledSender) -> None:
 @action(by=APPLICATION, description="sends, or commits", source="TransactionManager.enqueueRequest")
 def queue_for_the_coordinator(sender: ThrottledSender) -> None:
     """A request goes to the transaction coordinator."""
-    require(not sender.is_queued)
     sender.is_queued = True
 
 

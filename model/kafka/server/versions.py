@@ -1372,16 +1372,6 @@ LOOKUPS_FOLLOW_LEADERS = version_flag(
     source="KAFKA-9159 (2.5.0), KAFKA-9535 (2.4.1, 2.5.0): Fetcher.fetchOffsetsByTimes",
     trials=(Trial("offsets-of-a-new-leader", ("call_finds_the_leader",), variant="2.3.1"),),
 )
-REFUSED_CONSUMERS_ASK_THE_LEADER = version_flag(
-    "refused_consumers_ask_the_leader",
-    "KAFKA-14379 (3.3.2, 3.4.0): a consumer that a follower refuses fetches from the leader; since 2.4.0 (KIP-392) and "
-    "until then, it fetched from that broker until metadata.max.age.ms had passed",
-    {"2.4.0": False, "3.3.2": True},
-    before=True,
-    closes="a consumer goes on to read as the replica that it reads from moves",
-    source="KAFKA-14379 (3.3.2, 3.4.0): Fetcher.requestMetadataUpdate: clearPreferredReadReplica",
-    trials=(Trial("consumer-of-a-moved-follower", ("refused_consumer_asks_the_leader",)),),
-)
 
 CLIENTS_IGNORE_EARLIER_EPOCHS = version_flag(
     "clients_ignore_earlier_epochs",
