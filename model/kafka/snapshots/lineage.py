@@ -439,7 +439,7 @@ class Lineages:
         isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
             the newest logs, if ZooKeeper's state is older than all logs, or gone.
         later: what brokers may have in memory in place of such a state.
-        is_spaced: whether leader epochs differ by EPOCH_DISTANCE in the model: ZooKeeper's is an older one, or none.
+        is_spaced: whether leader epochs differ by EPOCH_DISTANCE in the model: a log's is later than ZooKeeper's.
     """
 
     brokers: tuple[int, ...]
@@ -529,8 +529,8 @@ def lineages_of(
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
-    later = (*later_states(capture, topic, partition, newest),)
-    return evolve(found, later=later, is_spaced=bool(later) or partition not in topic.states)
+    ahead = partition not in topic.states or bool(epochs_ahead(capture, topic, partition, logs))
+    return evolve(found, later=(*later_states(capture, topic, partition, newest),), is_spaced=ahead)
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
