@@ -84,7 +84,44 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     others = "if no topic that the snapshot lacks is damaged" if capture.patterns and parts else ""
     ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
     own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts), _of_strays(capture, parts, gone))
-    return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, others)
+    silent = joined(_of_unmeasured_logs(capture, parts, gone), _of_unasked_brokers(capture, parts, gone))
+    return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, silent, others)
+
+
+def _of_unmeasured_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition of logs whose sizes or leader epochs are not shown, while no ISR member runs.
+
+    Any of them may have lost its end with the power, be an old copy, or have later records than ZooKeeper's state.
+    """
+    members, others = set[int](), set[int]()
+    for part in parts:
+        name, number = part.topic.name, part.partitions[0]
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        is_served = any(one.in_isr and one.alive for _, one in known) and not part.is_behind
+        logs = {} if is_served or name in capture.deleting else capture.logs_of(part.lineages.logs, name, number)
+        bare = {b for b, log in logs.items() if not log.is_measured} - {*gone}
+        members |= bare & {*part.observed.isr}
+        others |= bare - {*part.observed.isr}
+    have = "have no leader epoch above ZooKeeper's, and"
+    found = [f"those of {brokers(sorted(members))} {have} lack nothing that others have"] * bool(members)
+    found += [f"those of {brokers(sorted(others))} {have} nothing that ISR members lack"] * bool(others)
+    return f"if of the logs whose sizes or leader epochs the snapshot lacks, {listed(found)}" if found else ""
+
+
+def _of_unasked_brokers(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that no broker serves a partition without a state, of those that were not asked.
+
+    One that has served it has a later version of the state in memory than one that is written.
+    """
+    names, unasked = list[str](), set[int]()
+    for part in parts:
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        is_lost = part.first_leader is not None and not part.lineages.later
+        silent = {b for b, one in known if one.replica and one.alive and capture.brokers[b].cache is None} - {*gone}
+        names += [part.name] * bool(is_lost and silent)
+        unasked |= silent if is_lost else set()
+    none = f"{brokers(sorted(unasked))}, which the snapshot has no answer of,"
+    return f"if {none} {each(unasked, 'does', 'do')} not serve {listed(names)}" if names else ""
 
 
 def _of_ids_on_failed_disks(parts: Iterable[ClusterPart]) -> str:
@@ -137,7 +174,9 @@ def _of_lost_ends(capture: Capture, parts: Iterable[ClusterPart], gone: Collecti
     found = set[int]()
     for part in parts:
         isr = {*part.observed.isr}
-        shown = {b for b in isr if capture.shows(b, part.topic.name, part.partitions[0])}
+        name, number = part.topic.name, part.partitions[0]
+        unmeasured = {b for b, log in capture.logs_of(isr, name, number).items() if not log.is_measured}
+        shown = {b for b in isr if capture.shows(b, name, number)} - (unmeasured & {*gone})
         is_missed = bool((isr & {*gone}) - shown) and not any(capture.brokers[b].alive for b in isr)
         found |= shown - {*gone} if is_missed else set()
     return f"if the logs of {brokers(sorted(found))} have lost no end with the power" if found else ""

@@ -83,19 +83,30 @@ def _headline(capture: Capture) -> str:
 
 
 def _not_asked(capture: Capture) -> Iterator[str]:
+    """Yield what is taken to be in order, as clients were not asked."""
     unanswered = [b.id for b in capture.brokers.values() if b.alive and b.cache is None]
     if unanswered:
         yield f"No metadata cache of {brokers(unanswered)} is in the snapshot: it is taken to be ZooKeeper's."
 
 
+def _not_measured(capture: Capture) -> Iterator[str]:
+    """Yield what is taken to be in order, as the files of logs were not asked."""
+    logs = [(b, name, log) for b in capture.hosts for name, log in b.directories.items() if name not in b.assumed]
+    bare = sorted({name for _, name, log in logs if not log.is_measured and log.leader_epochs is not None})
+    if bare:
+        yield f"Sizes or first batches of {listed(bare)} are not shown: what differs there is not seen."
+
+
 def _agreement(capture: Capture) -> str:
     if any(_not_asked(capture)) or not_read(capture):
         return NOT_READ
-    return PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if not_shown(capture) else AGREEMENT
+    is_partly_seen = any(_not_measured(capture)) or not_shown(capture)
+    return PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if is_partly_seen else AGREEMENT
 
 
 def _notes(capture: Capture) -> Iterator[str]:
     yield from _not_asked(capture)
+    yield from _not_measured(capture)
     logs = [log for broker in capture.hosts for log in broker.directories.values()]
     if logs and all(log.is_empty for log in logs) and any(map(_was_elected, capture.topics.values())):
         yield (

@@ -208,6 +208,11 @@ class Directory:
         """Whether it has no records; None if nothing shows it."""
         return None if self.segments is None else not any(self.segments.values())
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether its segments are shown, and the leader epochs and the first batch of its records."""
+        return bool(self.is_empty) or None not in (self.segments, self.leader_epochs, self.first_batch)
+
     @cached_property
     def last_epochs(self) -> tuple[int, ...] | None:
         """The leader epochs that its last record may have, earliest first; None if nothing shows them.
