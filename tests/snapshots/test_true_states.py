@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 import pytest
@@ -15,7 +16,7 @@ from kwalk.model.kafka.snapshots.capture import read_capture
 from kwalk.model.language.inspection import Prognosis
 from kwalk.search.analyses.recovery import Recovery, plan_recovery
 from kwalk.search.analyses.settling import NeverAtRest
-from tests.snapshots.test_combined_damages import EPOCHS, OTHER, cluster, log, problem, stop
+from tests.snapshots.test_combined_damages import EPOCHS, OTHER, cluster, log, problem, stop, ways_out
 from tests.snapshots.test_random_migrations import harms_of
 from tests.snapshots.true_states import BROKERS, NAME, Outcome, TrueState, carried_out, true_model
 
@@ -123,3 +124,23 @@ def test_what_was_read_is_the_topic_s_only_if_it_began_as_an_unread_log_of_the_i
     assert "of broker 1 they began as those that were read" in problem(snapshot).premise
     snapshot["brokers"]["2"]["dirs"] = snapshot["brokers"]["3"]["dirs"] = {}
     assert "began" not in problem(snapshot).premise  # nothing was read
+
+
+def test_a_copy_under_another_id_that_ends_before_is_not_the_isr_s_last_log() -> None:
+    """The id was minted again, and its broker began to follow: with it all records had come back, a plan said."""
+    snapshot = cluster()
+    snapshot["topics"] = {"orders": snapshot["topics"]["orders"]}
+    snapshot.update(broker_ids=[], controller=None)
+    for broker in snapshot["brokers"].values():
+        broker["alive"] = False
+        broker["dirs"].pop("payments-0")
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, EPOCHS[:2])
+    del snapshot["brokers"]["1"]["dirs"]["orders-0"]
+    first = inspect_snapshot(json.dumps(snapshot).encode()).observations[0]
+    assert "start broker 3 before broker 1, whose log of orders-0 is gone; start broker 3 before broker 2" in (
+        first.kind.way_out
+    )
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert found.plan is not None and found.plan.procedures[0].name == "start-broker 3"
+    snapshot["brokers"]["2"]["dirs"]["orders-0"] = log(OTHER, EPOCHS[:2], crc=8)
+    assert "start broker 3 before broker 2" not in ways_out(snapshot)["no-live-isr"]

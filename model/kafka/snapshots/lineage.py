@@ -174,8 +174,7 @@ def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | Non
     Where no high watermark is shown, all records may be committed. Earlier leader epochs may be gone by a cleaning.
     """
     same_id = log.topic_id is not None and log.topic_id == leader.topic_id
-    same_batch = log.first_batch is not None and log.first_batch == leader.first_batch
-    if not (same_id or same_batch) or not leader.last_epochs:
+    if not (same_id or _begin_alike(log, leader)) or not leader.last_epochs:
         return None
     committed = log.least_end if log.high_watermark is None else log.high_watermark
     last = leader.last_epochs[-1 if leader.is_compacted or log.is_compacted else 0]
@@ -658,7 +657,7 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
             other
             for other, one in logs.items()
             if one.least_end > log.end
-            and (None in (log.topic_id, one.topic_id) or log.topic_id == one.topic_id)
+            and _may_be_one(log, one)
             and (other in state.isr or log.end == 0 or (one.high_watermark or 0) > log.end)
             and (b == leader or not _are_in_flight(one, log.end))
         )
@@ -774,7 +773,7 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         is_older = later and not _have_same_epochs(logs[later[0]], log)
         if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
-    return {b: best[0] if best and other not in filled else other for b, other in lagging.items()}
+    return {b: best[0] if best and other not in filled else lagging.get(other, other) for b, other in lagging.items()}
 
 
 def latest_members(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -847,9 +846,19 @@ def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
     whether there is a record of the log's last epoch, it has all that the other one has, if it is longer.
     """
     mine, its = one.last_epochs, other.last_epochs
-    if not mine or its is None or (None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id):
+    if not mine or its is None or not _may_be_one(one, other):
         return False
     return mine[0] > max(its, default=-1) or _continues_longer(other, one, topic)
+
+
+def _begin_alike(one: Directory, other: Directory) -> bool:
+    """Whether two logs are known to be copies, also under two ids, as those of a topic whose id was minted again."""
+    return one.first_batch is not None and one.first_batch == other.first_batch
+
+
+def _may_be_one(one: Directory, other: Directory) -> bool:
+    """Whether two logs may be copies: they have no different ids, or begin alike."""
+    return None in (one.topic_id, other.topic_id) or one.topic_id == other.topic_id or _begin_alike(one, other)
 
 
 def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
@@ -878,14 +887,15 @@ def _is_continued(one: Directory, other: Directory, *, is_compacted: bool) -> bo
 
     Retention may have deleted the beginning of either, or a cleaner: then a topic id shows that they are one.
     """
-    if one.topic_id != other.topic_id or not one.segments or not other.segments:
+    if not (one.topic_id == other.topic_id or _begin_alike(one, other)) or not one.segments or not other.segments:
         return False
     is_cut = min(one.segments) != min(other.segments) or is_compacted
     mine, its = (
         [e for e in epochs if log.end is None or e[1] < log.end]
         for log, epochs in zip((one, other), _epochs_of_both(one, other), strict=True)
     )
-    is_one = (one.start, one.first_batch) == (other.start, other.first_batch) or (is_cut and one.topic_id is not None)
+    is_cut = is_cut and one.topic_id is not None and one.topic_id == other.topic_id
+    is_one = is_cut or (one.start, one.first_batch) == (other.start, other.first_batch)
     return is_one and mine == its[: len(mine)]
 
 
@@ -938,7 +948,7 @@ def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
 
 def _has_more(one: Directory, other: Directory, topic: Topic) -> bool:
     """Whether a log may have later records of the topic than another one; where no sizes are shown, it may."""
-    if None not in (one.topic_id, other.topic_id) and one.topic_id != other.topic_id:
+    if not _may_be_one(one, other):
         return False
     return not ends_after(other, one, topic) and not are_alike(one, other, topic)
 
