@@ -101,7 +101,7 @@ def _of_unmeasured_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Co
         logs = {} if is_served or name in capture.deleting else capture.logs_of(part.lineages.logs, name, number)
         bare = {b for b, log in logs.items() if not log.is_measured} - {*gone}
         members |= bare & {*part.observed.isr}
-        others |= bare - {*part.observed.isr}
+        others |= set[int]() if {*part.observed.isr} <= {*gone} else bare - {*part.observed.isr}
     have = "have no leader epoch above ZooKeeper's, and"
     found = [f"those of {brokers(sorted(members))} {have} lack nothing that others have"] * bool(members)
     found += [f"those of {brokers(sorted(others))} {have} nothing that ISR members lack"] * bool(others)
@@ -116,7 +116,7 @@ def _of_unasked_brokers(capture: Capture, parts: Iterable[ClusterPart], gone: Co
     names, unasked = list[str](), set[int]()
     for part in parts:
         known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-        is_lost = part.first_leader is not None and not part.lineages.later
+        is_lost = part.first_leader is not None and part.versions_may_be_lower and not part.lineages.later
         silent = {b for b, one in known if one.replica and one.alive and capture.brokers[b].cache is None} - {*gone}
         names += [part.name] * bool(is_lost and silent)
         unasked |= silent if is_lost else set()

@@ -408,7 +408,8 @@ DIVERGED = FindingKind(
     "start it",
     story=STRAY,
     log="none: kafka-dump-log.sh --files … --deep-iteration of two replicas shows it",
-    cause="a replica took a log of an earlier topic of the name for its own",
+    cause="a replica took a log of an earlier topic of the name for its own; or a segment was removed, or cut, by hand "
+    "or with a disk: nothing copies it again",
     acts=Act.RESTART,
 )
 STATE_BY_LOGS = (

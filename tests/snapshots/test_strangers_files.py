@@ -622,3 +622,31 @@ def test_each_broker_with_the_newest_log_of_a_partition_may_be_missed() -> None:
 def leaders(commands: tuple[str, ...]) -> set[int]:
     """The leaders in the states that commands write."""
     return {int(one.partition('"leader":')[2].partition(",")[0]) for one in commands if '"leader":' in one}
+
+
+@pytest.mark.parametrize("cut", [{0: 5000, 200: 300}, {0: 5000, 100: 2500, 200: 300}])
+def test_a_segment_that_was_removed_or_cut_in_the_middle_is_seen_by_its_bytes(cut: dict[int, int]) -> None:
+    """Followers copy from their ends on: an ISR member that lacks what is before leads without it, unnoticed."""
+    snapshot = alone("3.4.1")
+    for number, sizes in (("1", whole := {0: 5000, 100: 6000, 200: 300}), ("2", cut), ("3", whole)):
+        files = {f"{base:020}.log": size for base, size in sizes.items()}
+        snapshot["brokers"][number]["dirs"]["orders-0"]["files"] = files
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert "to keep those of brokers 1 and 3, stop broker 2" in ways_out(snapshot)["replicas-diverged"]
+    assert found.plan is not None and [one.name for one in found.plan.procedures] == ["move-directories orders 2"]
+    rolled = {f"{base:020}.log": size for base, size in {0: 11000, 200: 300}.items()}
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"] = rolled  # brokers roll segments at other offsets
+    assert not ways_out(snapshot)
+    snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"] = {f"{base:020}.log": size for base, size in cut.items()}
+    snapshot["topics"]["orders"]["cleanup_policy"] = "compact"
+    assert "replicas-diverged" not in ways_out(snapshot)
+
+
+def test_a_broker_that_is_down_has_no_more_of_the_leader_s_epoch_than_its_leader_had() -> None:
+    """Two data centres had a leader each, in one leader epoch: what the other one wrote was truncated, unnoticed."""
+    snapshot = alone("3.4.1")
+    down(snapshot, 3)
+    state(snapshot)["isr"] = [1, 2]
+    assert ways_out(snapshot).keys() == {"broker-down"}
+    snapshot["brokers"]["3"]["dirs"]["orders-0"] |= {"files": {f"{0:020}.log": 9000}, "high_watermark": 60}
+    assert "before broker 3 starts, copy orders-0 there" in ways_out(snapshot)["replica-has-lost-records"]

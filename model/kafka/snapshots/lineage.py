@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 from attrs import evolve, field, frozen
 
@@ -106,13 +106,14 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     """
     differs, first = differing_offset(one, other), one.first_batch
     if first is not None and first == other.first_batch:
-        return _of_related(one, other, differs, f"the first batch at offset {first.base_offset} is the same")
+        fact = f"the first batch at offset {first.base_offset} is the same"
+        return _of_related(one, other, differs, fact, is_compacted=is_compacted)
     if first is not None and begin_apart(one, other, is_compacted=is_compacted):
         fact = f"the first batches at offset {first.base_offset} differ"
         is_one = one.topic_id is not None and one.topic_id == other.topic_id
         return LogComparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
     if one.topic_id is not None and one.topic_id == other.topic_id:
-        return _of_related(one, other, differs, "both have the same topic id")
+        return _of_related(one, other, differs, "both have the same topic id", is_compacted=is_compacted)
     if differs is not None:
         return LogComparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
     return LogComparison(Relation.UNKNOWN)
@@ -152,6 +153,8 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         if keeps_difference(log, leader):
             continue
         later = _committed_after(log, leader, state.leader_epoch)
+        if later is None and chosen == state.leader and not capture.brokers[broker].alive:
+            later = _end_in_own_epoch(log, leader, topic)
         if later is not None:
             found[broker] = later
         if broker in state.isr or chosen != state.leader:
@@ -165,6 +168,16 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
             found[broker] = differs
     return found
+
+
+def _end_in_own_epoch(log: Directory, leader: Directory, topic: Topic) -> int | None:
+    """Return the least end of a leader's log, where that of a broker which is down has more of its leader epoch.
+
+    The leader has lost its end, or there were two leaders: what a follower has of the leader's own epoch, it had.
+    """
+    mine, its = max(log.leader_epochs or ((-1, 0),)), max(leader.leader_epochs or ((-1, 0),))
+    is_own = mine == its and its[0] >= 0 and _have_same_epochs(log, leader)
+    return leader.least_end if is_own and _continues_longer(leader, log, topic) else None
 
 
 def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | None:
@@ -320,11 +333,15 @@ def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool
     return first.leader_epoch != second.leader_epoch or (not is_compacted and first != second)
 
 
-def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> LogComparison:
+def _of_related(
+    one: Directory, other: Directory, differs: int | None, fact: str, *, is_compacted: bool
+) -> LogComparison:
     if differs is not None:
         return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
     for epoch, starts in epochs_given_twice(one, other).items():
         return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
+    if sizes := "" if is_compacted else _differing_sizes(one, other):
+        return LogComparison(Relation.DIVERGED, sizes)
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
     return LogComparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
@@ -912,6 +929,20 @@ def _epochs_of_both(one: Directory, other: Directory) -> list[list[tuple[int, in
 def _have_same_epochs(one: Directory, other: Directory) -> bool:
     mine, its = _epochs_of_both(one, other)
     return mine == its
+
+
+def _differing_sizes(one: Directory, other: Directory) -> str:
+    """Return that two logs differ in size between two offsets at which both begin a segment; empty if they do not.
+
+    A segment was removed or cut by hand, or with a disk: a follower appends the leader's batches as they are, and never
+    copies what is before its end.
+    """
+    mine, its = one.segments or {}, other.segments or {}
+    for base, after in pairwise(sorted({*mine} & {*its})):
+        sizes = [sum(size for at, size in log.items() if base <= at < after) for log in (mine, its)]
+        if sizes[0] != sizes[1]:
+            return f"between the offsets {base} and {after} they have {sizes[0]:,} and {sizes[1]:,} bytes"
+    return ""
 
 
 def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) -> int | None:
