@@ -85,7 +85,29 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
     own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts), _of_strays(capture, parts, gone))
     silent = joined(_of_unmeasured_logs(capture, parts, gone), _of_unasked_brokers(capture, parts, gone))
+    silent = joined(silent, _of_beginnings(capture, parts, gone))
     return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, silent, others)
+
+
+def _of_beginnings(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that retention has removed what ISR members lack before their first segments.
+
+    Replicas delete what is before the beginning of their leader's log: it may be the last copy.
+
+    Kafka: ReplicaFetcherThread.processPartitionData (maybeIncrementLogStartOffset).
+    """
+    found = dict[str, None]()
+    for part in parts:
+        name, number = part.topic.name, part.partitions[0]
+        known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
+        is_served = any(one.in_isr and one.alive for _, one in known) or name in capture.deleting
+        logs = capture.logs_of({*part.choice.keeps} - {*gone}, name, number)
+        starts = [log.start or 0 for b, log in logs.items() if b in part.lineages.isr]
+        earlier = [b for b, log in logs.items() if log.is_empty is False and (log.start or 0) < min(starts, default=0)]
+        if earlier and not is_served:
+            found[f"the beginning of {part.name}, which {brokers(earlier)} {each(earlier, 'has', 'have')}"] = None
+    lacks = f"if what ISR members lack of {listed(list(found))}, was deleted by retention or on purpose"
+    return lacks if found else ""
 
 
 def _of_unmeasured_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

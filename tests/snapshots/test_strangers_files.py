@@ -650,3 +650,20 @@ def test_a_broker_that_is_down_has_no_more_of_the_leader_s_epoch_than_its_leader
     assert ways_out(snapshot).keys() == {"broker-down"}
     snapshot["brokers"]["3"]["dirs"]["orders-0"] |= {"files": {f"{0:020}.log": 9000}, "high_watermark": 60}
     assert "before broker 3 starts, copy orders-0 there" in ways_out(snapshot)["replica-has-lost-records"]
+
+
+def test_a_beginning_that_only_replicas_outside_of_the_isr_have_was_deleted_on_purpose() -> None:
+    """Seen on 3.4.1: they delete it once they follow. What retention has deleted has the epochs that copies show."""
+    snapshot = only(alone("3.4.1"), 2)
+    cut = {**log(IDS["orders"], ((5, 200),)), "files": {f"{200:020}.log": 300}, "high_watermark": 210}
+    cut["first_batch"] = {"base_offset": 200, "leader_epoch": 5, "timestamp": 9, "crc": 9}
+    of_orders(snapshot, 2).update(cut)
+    for broker in (1, 3):
+        of_orders(snapshot, broker)["files"] = {f"{0:020}.log": 5000, f"{200:020}.log": 200}
+    found = plan_recovery(problem(snapshot), seconds=60)
+    lacks = "if what ISR members lack of the beginning of orders-0, which brokers 1 and 3 have"
+    assert found.problem.premise == f"{lacks}, was deleted by retention or on purpose"
+    assert found.plan is not None and [one.name for one in found.plan.procedures] == ["start-broker 2"]
+    for broker in (1, 3):
+        of_orders(snapshot, broker).update(cut, files={f"{200:020}.log": 200})
+    assert "beginning" not in problem(snapshot).premise

@@ -330,8 +330,8 @@ def _cases(
     ranks = ranks_of(logs, bounds, image.leader_epoch)
 
     held = {b: present.get(b) for b in image.replicas}
-    contents = {b: epochs_of(log, bounds, ranks) for b, log in former.items()}
-    own = {b: None if log is None else epochs_of(log, bounds, ranks) for b, log in held.items()}
+    contents = {b: epochs_of(log, bounds, ranks, {}) for b, log in former.items()}
+    own = {b: None if log is None else epochs_of(log, bounds, ranks, {}) for b, log in held.items()}
     members = {b: own[b] for b in image.isr if own.get(b) is not None}
     shown = own | dict.fromkeys(members, _with_one_more(members.values()))
     sizes = dict(zip(former, _sizes(tuple(former.values()), topic), strict=False))

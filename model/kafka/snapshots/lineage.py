@@ -1283,11 +1283,12 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
         order = [*latest_logs(shown, topic), *order]
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
     for reference, among in holders or [(None, [])]:
-        common = epochs_of(logs[reference], bounds, ranks) if reference is not None else ()
         agrees = {
             b: reference is None or _agrees(logs[reference], log, is_compacted=lineages.is_compacted)
             for b, log in logs.items()
         }
+        before = _first_known([logs[b] for b in own if agrees[b]], bounds)
+        common = epochs_of(logs[reference], bounds, ranks, before) if reference is not None else ()
         same = {b for b in among if agrees[b]}
         contents: list[LogContent | None] = []
         for b in lineages.brokers:
@@ -1296,7 +1297,8 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
             elif b in same:
                 contents.append(LogContent((*common, *common[-1:]), (OWN,) * (len(common) + bool(common))))
             else:
-                epochs, lineage = epochs_of(logs[b], bounds, ranks), number_of[b]
+                lineage = number_of[b]
+                epochs = epochs_of(logs[b], bounds, ranks, before if lineage == OWN and agrees[b] else {})
                 if lineage == OWN and logs[b].is_compacted and agrees[b]:
                     epochs = (*common[: len(epochs)], *epochs[len(common) :])  # what a cleaning has removed, it had
                 began_apart = (
@@ -1321,9 +1323,25 @@ def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool
     return compare(reference, log, is_compacted=is_compacted).relation is not Relation.DIVERGED
 
 
-def epochs_of(log: Directory, bounds: Sequence[int], ranks: Mapping[int, int]) -> tuple[int, ...]:
-    """Return the leader epochs of a log's records, in the numbers of a case."""
-    return tuple(ranks[epoch_at(log, bounds[place]) or 0] for place in range(_length(log, bounds)))
+def _first_known(logs: Sequence[Directory], bounds: Iterable[int]) -> dict[int, int]:
+    """Return the leader epoch of the record at each offset, by one of several copies of a log that has it."""
+    known = ((bound, [e for log in logs if (e := epoch_at(log, bound)) is not None]) for bound in bounds)
+    return {bound: epochs[0] for bound, epochs in known if epochs}
+
+
+def epochs_of(
+    log: Directory, bounds: Sequence[int], ranks: Mapping[int, int], before: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Return the leader epochs of a log's records, in the numbers of a case.
+
+    Args:
+        log: the log.
+        bounds: the offsets at which records are looked at.
+        ranks: the numbers of leader epochs.
+        before: the epochs of what retention has deleted of it, by offset, as copies have them.
+    """
+    known = ((bound, epoch_at(log, bound)) for bound in bounds[: _length(log, bounds)])
+    return tuple(ranks[before.get(bound, 0) if epoch is None else epoch] for bound, epoch in known)
 
 
 def epoch_bounds(logs: Iterable[Directory]) -> list[int]:
