@@ -83,7 +83,7 @@ def with_losses(
     if any(one.name.startswith(LOSSY) for one in first.procedures):
         members = {b for part in parts for b in part.observed.isr}
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
-        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(capture, parts, b)}
+        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         worse = _outdone(capture, parts)
         kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
@@ -116,20 +116,20 @@ def _does(one: Procedure, names: Collection[str]) -> bool:
     return one.name in names or any(f"{START_BROKER}{b}" in names for b in others)
 
 
-def _saves_all(capture: Capture, parts: Sequence[ClusterPart], broker: int) -> bool:
+def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
     """Whether a broker has what was acknowledged in each part whose ISR it is in, and another part may lose records.
 
     Where no ISR member is known to have it, the log that no other one is known to end after may, if it has records.
     """
     own = [part for part in parts if broker in part.observed.isr]
     sure = [part for part in own if broker in part.lineages.isr]
-    return len(sure) < len(parts) and all(part in sure or _ends_last(capture, part, broker) for part in own)
+    return len(sure) < len(parts) and all(part in sure or _ends_last(part, broker) for part in own)
 
 
-def _ends_last(capture: Capture, part: ClusterPart, broker: int) -> bool:
+def _ends_last(part: ClusterPart, broker: int) -> bool:
     """Whether no ISR member is known to have what was acknowledged, and no log to end after that of a broker."""
     hosts = (*part.topic.partitions.get(part.partitions[0], ()), *part.observed.isr)
-    logs = capture.logs_of(hosts, part.topic.name, part.partitions[0])
+    logs = {b: log for b, log in part.lineages.logs.items() if b in hosts}
     is_filled = broker in logs and logs[broker].is_empty is False
     on_failed_disk = any(one.offline for one in part.observed.situation.brokers)  # once repaired, it may end later
     return not (part.lineages.isr or on_failed_disk) and is_filled and broker in latest_logs(logs, part.topic)

@@ -667,3 +667,44 @@ def test_a_beginning_that_only_replicas_outside_of_the_isr_have_was_deleted_on_p
     for broker in (1, 3):
         of_orders(snapshot, broker).update(cut, files={f"{200:020}.log": 200})
     assert "beginning" not in problem(snapshot).premise
+
+
+def test_a_log_that_lost_a_segment_ends_where_the_bytes_of_a_copy_show_it_not_where_its_checkpoints_do() -> None:
+    """A copy of a disk was cut off: the others would have truncated their logs to what was left."""
+    snapshot = only(alone("3.4.1"), 3)
+    for broker in (1, 2):
+        of_orders(snapshot, broker).update(files={f"{0:020}.log": 5000, f"{100:020}.log": 3000}, high_watermark=140)
+    whole = {f"{0:020}.log": 5000, f"{100:020}.log": 3500}
+    of_orders(snapshot, 3).update(log(IDS["orders"], (*EPOCHS, (6, 150))), files=whole, recovery_point=160)
+    assert "lost its end" not in ways_out(snapshot)["no-live-isr"]
+    of_orders(snapshot, 3).update(files={f"{0:020}.log": 5000})
+    assert "do not start broker 3: its log of orders-0 has lost its end" in ways_out(snapshot)["no-live-isr"]
+    found = plan_recovery(problem(snapshot), seconds=60)
+    assert found.plan is None
+    lossy = next(one for one in found.alternatives if one.problem.premise == "if acknowledged records may be lost")
+    assert lossy.plan is not None and [one.name for one in lossy.plan.procedures] == ["elect-unclean orders"]
+    state(snapshot).update(leader=1, isr=[1, 2], leader_epoch=8)
+    for broker in (1, 2):
+        lines = [f"{epoch} {offset}" for epoch, offset in (*EPOCHS, (8, 140))]
+        of_orders(snapshot, broker)["leader_epoch_checkpoint"] = "\n".join(["0", str(len(lines)), *lines, ""])
+    assert "replica-has-lost-records" not in ways_out(snapshot)  # the broker has them no more
+
+
+@pytest.mark.parametrize("member", [4, 2])
+def test_a_segment_that_the_leader_lacks_may_be_on_a_replica_that_is_down_or_on_none(member: int) -> None:
+    """What replicas do not have is not left over on another broker; live ISR members do not have it either."""
+    snapshot = cluster("3.4.1", brokers=4)
+    snapshot["brokers"]["4"]["dirs"]["orders-0"] = log(IDS["orders"])
+    for broker in (1, 2, 3, 4):
+        of_orders(snapshot, broker)["files"] = {f"{0:020}.log": 5000, f"{200:020}.log": 300}
+    whole = {f"{0:020}.log": 5000, f"{100:020}.log": 6000, f"{200:020}.log": 200}
+    of_orders(snapshot, member)["files"] = whole
+    if member == 4:
+        assert "keep orders-0 on broker 4" in ways_out(snapshot)["records-on-no-replica"]
+        return
+    del snapshot["brokers"]["4"]["dirs"]["orders-0"]
+    down(snapshot, 2)
+    state(snapshot)["isr"] = [1, 3]
+    ways = ways_out(snapshot)
+    assert "before broker 2 starts, copy orders-0 there" in ways["replica-has-lost-records"]
+    assert "do not give broker 2 up" in ways["broker-down"]

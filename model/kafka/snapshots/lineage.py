@@ -150,6 +150,7 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
         log = capture.directory(broker, topic.name, partition)
         if broker in {chosen, *found} or log is None or not capture.brokers[broker].seen:
             continue
+        log = _without_lost_end(log, [leader], topic)
         if keeps_difference(log, leader):
             continue
         later = _committed_after(log, leader, state.leader_epoch)
@@ -159,6 +160,9 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
             found[broker] = later
         if broker in state.isr or chosen != state.leader:
             continue
+        sizes = None if topic.may_be_compacted else _differing_sizes(leader, log)
+        if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader, is_compacted=False):
+            found[broker] = sizes[0]
         differs, watermark = differing_offset(log, leader), log.high_watermark
         relation = compare(log, leader, is_compacted=topic.may_be_compacted).relation
         if differs is None and relation in (Relation.SAME, Relation.PREFIX):
@@ -249,6 +253,8 @@ def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, topic: T
         if differs is None and log.first_batch and begin_apart(log, one, is_compacted=topic.may_be_compacted):
             differs = log.first_batch.base_offset
         known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
+        sizes = None if topic.may_be_compacted or relation is not Relation.DIVERGED else _differing_sizes(one, log)
+        known = sizes[0] if known is None and sizes and sizes[2] < sizes[3] else known
         known = _committed_after(log, one, epoch) if known is None else known
         committed = log.least_end if log.high_watermark is None else log.high_watermark
         lacks += [known] if known is not None and known < committed else []
@@ -340,8 +346,10 @@ def _of_related(
         return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
     for epoch, starts in epochs_given_twice(one, other).items():
         return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
-    if sizes := "" if is_compacted else _differing_sizes(one, other):
-        return LogComparison(Relation.DIVERGED, sizes)
+    if sizes := None if is_compacted else _differing_sizes(one, other):
+        base, after, mine, its = sizes
+        text = f"between the offsets {base} and {after} they have {mine:,} and {its:,} bytes"
+        return LogComparison(Relation.DIVERGED, text)
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
     return LogComparison(Relation.PREFIX if is_longer else Relation.SAME, fact)
@@ -526,6 +534,8 @@ def lineages_of(
     on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
     logs = {b: log for b in brokers if (log := assumed.get(b) or capture.directory(b, topic.name, partition))}
+    for b in [b for b in isr & logs.keys() - assumed.keys() if has_lost_its_end(capture, topic, partition, b)]:
+        logs[b] = _without_lost_end(logs[b], [log for other, log in logs.items() if other != b], topic)
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
@@ -641,10 +651,25 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
         return True
     if log is None or not log.leader_epochs or not log.segments:
         return False
-    others = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()) if b != owner)
-    return any(
-        other is not None and _have_same_epochs(log, other) and _continues_longer(log, other, topic) for other in others
-    )
+    others = [*capture.logs_of({*topic.partitions.get(partition, ())} - {owner}, topic.name, partition).values()]
+    left = _without_lost_end(log, others, topic)
+    are_comparable = (other for other in others if left is not log or _have_same_epochs(log, other))
+    return any(_continues_longer(left, other, topic) for other in are_comparable)
+
+
+def _without_lost_end(log: Directory, others: Iterable[Directory], topic: Topic) -> Directory:
+    """Return a log without leader epochs that begin after its end, and checkpoints, if the bytes of copies show these.
+
+    It has lost segments since: a leader begins an epoch at the end of its log. Of a cleaned one, bytes show nothing.
+    """
+    kept = epochs = log.leader_epochs or ()
+    for other in () if topic.may_be_compacted else others:
+        base = _comparable_from(log, other, is_compacted=False)
+        if base is not None and other.segments:
+            size, whole = _bytes_from(log, base), _bytes_from(other, base)
+            ends = [at for at in sorted(other.segments) if at > base and whole - _bytes_from(other, at) >= size]
+            kept = tuple(one for one in kept if one[1] <= min(ends, default=one[1]))
+    return log if kept == epochs else evolve(log, leader_epochs=kept, recovery_point=None, high_watermark=None)
 
 
 @kept_by_capture
@@ -931,8 +956,8 @@ def _have_same_epochs(one: Directory, other: Directory) -> bool:
     return mine == its
 
 
-def _differing_sizes(one: Directory, other: Directory) -> str:
-    """Return that two logs differ in size between two offsets at which both begin a segment; empty if they do not.
+def _differing_sizes(one: Directory, other: Directory) -> tuple[int, int, int, int] | None:
+    """Return two offsets at which both logs begin a segment, and their bytes between these, if they differ; else None.
 
     A segment was removed or cut by hand, or with a disk: a follower appends the leader's batches as they are, and never
     copies what is before its end.
@@ -941,8 +966,8 @@ def _differing_sizes(one: Directory, other: Directory) -> str:
     for base, after in pairwise(sorted({*mine} & {*its})):
         sizes = [sum(size for at, size in log.items() if base <= at < after) for log in (mine, its)]
         if sizes[0] != sizes[1]:
-            return f"between the offsets {base} and {after} they have {sizes[0]:,} and {sizes[1]:,} bytes"
-    return ""
+            return base, after, sizes[0], sizes[1]
+    return None
 
 
 def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) -> int | None:
