@@ -533,9 +533,8 @@ def lineages_of(
     isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
     on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
-    logs = {b: log for b in brokers if (log := assumed.get(b) or capture.directory(b, topic.name, partition))}
-    for b in [b for b in isr & logs.keys() - assumed.keys() if has_lost_its_end(capture, topic, partition, b)]:
-        logs[b] = _without_lost_end(logs[b], [log for other, log in logs.items() if other != b], topic)
+    known = ((b, assumed.get(b) or capture.directory(b, topic.name, partition)) for b in brokers)
+    logs = _as_bytes_show(capture, topic, partition, {b: log for b, log in known if log})
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
@@ -557,6 +556,14 @@ def lineages_of(
     found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
     ahead = partition not in topic.states or bool(epochs_ahead(capture, topic, partition, logs))
     return evolve(found, later=(*later_states(capture, topic, partition, newest),), is_spaced=ahead)
+
+
+def _as_bytes_show(
+    capture: Capture, topic: Topic, partition: int, logs: Mapping[int, Directory]
+) -> dict[int, Directory]:
+    """Return logs, that of an only ISR member which has lost its end without what its checkpoints say of this."""
+    cut = [b for b in logs if has_lost_its_end(capture, topic, partition, b)]
+    return {**logs, **{b: _without_lost_end(logs[b], logs.values(), topic) for b in cut}}
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
@@ -665,7 +672,8 @@ def _without_lost_end(log: Directory, others: Iterable[Directory], topic: Topic)
     kept = epochs = log.leader_epochs or ()
     for other in () if topic.may_be_compacted else others:
         base = _comparable_from(log, other, is_compacted=False)
-        if base is not None and other.segments:
+        is_copy = _may_be_one(log, other) and not begin_apart(log, other, is_compacted=False)
+        if is_copy and base is not None and other.segments:
             size, whole = _bytes_from(log, base), _bytes_from(other, base)
             ends = [at for at in sorted(other.segments) if at > base and whole - _bytes_from(other, at) >= size]
             kept = tuple(one for one in kept if one[1] <= min(ends, default=one[1]))
