@@ -120,10 +120,12 @@ def _of_unmeasured_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Co
         name, number = part.topic.name, part.partitions[0]
         known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
         is_served = any(one.in_isr and one.alive for _, one in known) and not part.is_behind
-        logs = {} if is_served or name in capture.deleting else capture.logs_of(part.lineages.logs, name, number)
-        bare = {b for b, log in logs.items() if not log.is_measured} - {*gone}
-        members |= bare & {*part.observed.isr}
-        others |= set[int]() if {*part.observed.isr} <= {*gone} else bare - {*part.observed.isr}
+        isr, left = {*part.observed.isr, *part.lineages.isr}, part.lineages.logs.keys() - {*gone, *part.choice.without}
+        if is_served or name in capture.deleting or len(left) < 2:
+            continue
+        bare = {b for b, log in capture.logs_of(left, name, number).items() if not log.is_measured}
+        members |= bare & isr
+        others |= bare - isr if isr & left else set[int]()
     have = "have no leader epoch above ZooKeeper's, and"
     found = [f"those of {brokers(sorted(members))} {have} lack nothing that others have"] * bool(members)
     found += [f"those of {brokers(sorted(others))} {have} nothing that ISR members lack"] * bool(others)
