@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from itertools import combinations, pairwise, product
+from itertools import accumulate, combinations, pairwise, product
 
 from attrs import evolve, field, frozen
 
@@ -674,8 +674,8 @@ def _without_lost_end(log: Directory, others: Iterable[Directory], topic: Topic)
         base = _comparable_from(log, other, is_compacted=False)
         is_copy = _may_be_one(log, other) and not begin_apart(log, other, is_compacted=False)
         if is_copy and base is not None and other.segments:
-            size, whole = _bytes_from(log, base), _bytes_from(other, base)
-            ends = [at for at in sorted(other.segments) if at > base and whole - _bytes_from(other, at) >= size]
+            size, before = _bytes_from(log, base), _bytes_before(other)
+            ends = [at for at, found in before.items() if at > base and found - before[base] >= size]
             kept = tuple(one for one in kept if one[1] <= min(ends, default=one[1]))
     return log if kept == epochs else evolve(log, leader_epochs=kept, recovery_point=None, high_watermark=None)
 
@@ -970,12 +970,20 @@ def _differing_sizes(one: Directory, other: Directory) -> tuple[int, int, int, i
     A segment was removed or cut by hand, or with a disk: a follower appends the leader's batches as they are, and never
     copies what is before its end.
     """
-    mine, its = one.segments or {}, other.segments or {}
+    if one.segments == other.segments:
+        return None
+    mine, its = (_bytes_before(log) for log in (one, other))
     for base, after in pairwise(sorted({*mine} & {*its})):
-        sizes = [sum(size for at, size in log.items() if base <= at < after) for log in (mine, its)]
+        sizes = mine[after] - mine[base], its[after] - its[base]
         if sizes[0] != sizes[1]:
-            return base, after, sizes[0], sizes[1]
+            return base, after, *sizes
     return None
+
+
+def _bytes_before(log: Directory) -> dict[int, int]:
+    """Return the bytes of a log before each of its segments, by their base offsets."""
+    known = sorted((log.segments or {}).items())
+    return dict(zip((base for base, _ in known), accumulate((size for _, size in known), initial=0), strict=False))
 
 
 def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) -> int | None:
