@@ -533,8 +533,7 @@ def lineages_of(
     isr, newest = set(in_sync(capture, topic, partition)), newest_logs(capture, topic, partition)
     on_failed = dict.fromkeys(failed, Directory(id_on_failed_disks(capture, topic, partition)))
     assumed = {b: Directory(topic.topic_id if b in isr else None) for b in unseen} | on_failed
-    known = ((b, assumed.get(b) or capture.directory(b, topic.name, partition)) for b in brokers)
-    logs = _as_bytes_show(capture, topic, partition, {b: log for b, log in known if log})
+    logs = _logs_of(capture, topic, partition, brokers, assumed)
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
     is_compacted = topic.may_be_compacted
@@ -558,10 +557,11 @@ def lineages_of(
     return evolve(found, later=(*later_states(capture, topic, partition, newest),), is_spaced=ahead)
 
 
-def _as_bytes_show(
-    capture: Capture, topic: Topic, partition: int, logs: Mapping[int, Directory]
+def _logs_of(
+    capture: Capture, topic: Topic, partition: int, brokers: Iterable[int], assumed: Mapping[int, Directory]
 ) -> dict[int, Directory]:
-    """Return logs, that of an only ISR member which has lost its end without what its checkpoints say of this."""
+    """Return the logs of brokers, that of an only ISR member which has lost its end without what checkpoints say."""
+    logs = {b: log for b in brokers if (log := assumed.get(b) or capture.directory(b, topic.name, partition))}
     cut = [b for b in logs if has_lost_its_end(capture, topic, partition, b)]
     return {**logs, **{b: _without_lost_end(logs[b], logs.values(), topic) for b in cut}}
 
