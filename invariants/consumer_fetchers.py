@@ -12,6 +12,7 @@ from kwalk.model.kafka.clients.fetcher import (
     ReadingPosition,
     SoughtPartitions,
     SoughtPosition,
+    WokenCallback,
 )
 from kwalk.model.kafka.server.versions import FETCHES_ARE_NOTED_FIRST, RECORDS_ARE_READ_ONE_BY_ONE
 from kwalk.model.language import always, premise, reachable, step
@@ -254,3 +255,26 @@ def new_leader_is_learned(before: LookedUpOffsets, after: LookedUpOffsets) -> bo
 def call_waits_for_a_new_leader(offsets: LookedUpOffsets) -> bool:
     """A call is under way as the leader has changed."""
     return offsets.asks and offsets.has_moved and not offsets.is_vain
+
+
+@always(
+    symptom="a consumer reads a partition from the committed offset, or from where auto.offset.reset says, not from "
+    "where its application seeks in onPartitionsAssigned",
+    log="none: the consumer: Adding newly assigned partitions: (none)",
+)
+def assigned_partition_is_named(consumer: WokenCallback) -> bool:
+    """When a consumer has joined, its callback was called to its end with the partition that it has."""
+    return consumer.is_sought or not consumer.has_joined
+
+
+@step(symptom="a callback seeks in a partition that the consumer does not get", log="none")
+def callback_ends_with_the_join(before: WokenCallback, after: WokenCallback) -> bool:
+    """A callback comes to its end as the consumer has joined, once, and with its partition."""
+    premise(before.is_sought != after.is_sought or before.has_joined != after.has_joined)
+    return after.has_joined and not before.has_joined and after.is_assigned
+
+
+@reachable()
+def callback_was_woken(consumer: WokenCallback) -> bool:
+    """The consumer has the partition, and its callback was not called to its end; or a release has joined then."""
+    return consumer.is_assigned and not consumer.is_sought

@@ -1290,5 +1290,6 @@ CLIENT_TRIALS = (
     Trial("poll-without-a-leader", variant=LATEST, about="Partitions lose their leaders."),
     Trial("offsets-of-a-new-leader", variant=LATEST, about="A leader changes as a consumer asks for offsets."),
     Trial("client-of-a-recreated-topic", variant=LATEST, about="A topic is deleted and created again."),
+    Trial("callback-that-is-woken", variant="2.3", about="A callback for an assignment is woken."),
 )
 """The trials of producers' batches and consumers' fetches: docs/reference/mutants-of-clients.md."""

@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -25,7 +26,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
  *
  *   new NAME SETTING=VALUE …           makes a consumer, with a thread of its own; it cannot deserialize a value of
  *                                      `unreadable.bytes`
- *   subscribe NAME TOPIC,… MILLISECONDS  subscribes; a revocation takes so long
+ *   subscribe NAME TOPIC,… MILLISECONDS [woken]  subscribes; a revocation takes so long; the first assignment's
+ *                                      callback asks for a committed offset, and is woken
  *   assign NAME TOPIC [NUMBER]         assigns partition 0 of a topic to itself, or so many partitions
  *   partitions NAME TOPIC              answers with how many partitions of a topic it is told of
  *   commit NAME                        calls commitSync
@@ -67,7 +69,8 @@ public class Consumers {
         HISTORY.append("; ").append(name).append(' ').append(what);
     }
 
-    void subscribe(String[] topics, long delay) {
+    void subscribe(String[] topics, long delay, boolean woken) {
+        AtomicBoolean isToBeWoken = new AtomicBoolean(woken);
         consumer.subscribe(Arrays.asList(topics), new ConsumerRebalanceListener() {
             void change(String what, Collection<TopicPartition> partitions) {
                 for (TopicPartition partition : partitions) {
@@ -80,6 +83,11 @@ public class Consumers {
             }
 
             public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                if (isToBeWoken.getAndSet(false)) {
+                    consumer.wakeup();
+                    consumer.committed(partitions.iterator().next());
+                }
+                if (woken && partitions.isEmpty()) happens("gets no partition");
                 change("gets", partitions);
             }
 
@@ -138,7 +146,8 @@ public class Consumers {
         Consumers one = ALL.get(words[1]);
         switch (words[0]) {
             case "subscribe":
-                one.thread.submit(() -> one.subscribe(words[2].split(","), Long.parseLong(words[3]))).get();
+                one.thread.submit(() -> one.subscribe(words[2].split(","), Long.parseLong(words[3]),
+                    words.length > 4)).get();
                 return "ok";
             case "poll":
                 one.thread.submit(() -> one.poll(Long.parseLong(words[2]))).get();

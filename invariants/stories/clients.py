@@ -6,6 +6,7 @@ from kwalk.invariants import client_metadata
 from kwalk.invariants import consumer_fetchers as fetchers
 from kwalk.invariants import record_accumulators as accumulators
 from kwalk.model.kafka.clients import fetcher, metadata, record_accumulator
+from kwalk.model.kafka.groups import versions as group_versions
 from kwalk.model.kafka.server.versions import FLAGS, METADATA_VARIANTS, VARIANTS
 from kwalk.model.language import Scenario
 
@@ -189,6 +190,19 @@ RECREATED_TOPIC = Scenario(
     variants=METADATA_VARIANTS,
     source="Metadata.updateLatestMetadata (KIP-320); KAFKA-12257, KAFKA-13488",
 )
+WOKEN_CALLBACK = Scenario(
+    name="callback-that-is-woken",
+    story="A consumer is woken in onPartitionsAssigned, in which its application seeks.",
+    state=fetcher.WokenCallback,
+    actions=(fetcher.wake_callback, fetcher.end_callback),
+    properties=(
+        fetchers.assigned_partition_is_named,
+        fetchers.callback_ends_with_the_join,
+        fetchers.callback_was_woken,
+    ),
+    variants={r: group_versions.VARIANTS[r] for r in ("2.8.2", "0.11.0.0", "2.0", "2.3", "2.4.1", "3.9.0")},
+    source="ConsumerCoordinator.onJoinComplete (KIP-429)",
+)
 
 SCENARIOS = (
     SEND_AMID_A_CLOSE,
@@ -201,4 +215,5 @@ SCENARIOS = (
     WITHOUT_A_LEADER,
     NEW_LEADER,
     RECREATED_TOPIC,
+    WOKEN_CALLBACK,
 )

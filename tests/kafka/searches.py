@@ -376,6 +376,7 @@ SEARCHES = (
     "consumer-of-a-deleted-topic --variant 3.9.0 --keep-going",
     "consumer-that-polls --variant 3.9.0 --keep-going",
     "transaction-with-a-refused-record --variant 3.9.0 --keep-going",
+    "callback-that-is-woken --variant 3.9.0 --keep-going",
     "call-that-is-repeated --variant 3.9.0 --keep-going",
     "producer-that-closes --variant 3.9.0 --keep-going",
     "offsets-of-a-transaction-amid-a-load --variant 3.9.0 --keep-going",

@@ -195,6 +195,13 @@ def test_releases_before_a_mistake_have_it_not(prop, story, earlier, steps):
     assert not any(judged(Broken(prop, story, earlier, steps), STORIES[story], earlier))
 
 
+def test_a_woken_callback_is_called_again_with_its_partition_up_to_2_3():
+    story, steps = STORIES["callback-that-is-woken"], "wake_callback() end_callback()"
+    for release, is_broken in (("2.3", False), ("2.8.2", True), ("3.9.0", True)):
+        behaviour = Broken("assigned_partition_is_named()", story.name, release, steps)
+        assert judged(behaviour, story, release)[-1] is is_broken
+
+
 def test_a_record_that_cannot_be_read_is_returned_when_it_can_be():
     steps = "change_deserializer() poll_partitions() change_deserializer() poll_partitions() poll_partitions()"
     for prop in ("record_is_returned_once()", "no_record_is_skipped()"):

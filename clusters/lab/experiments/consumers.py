@@ -14,6 +14,7 @@ from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.consumers import RealConsumers
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.processes import wait_until
+from kwalk.clusters.lab.producers import RealProducers
 from kwalk.clusters.lab.zookeeper import create
 from kwalk.model.language import KwalkError
 
@@ -318,7 +319,8 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     create_topics(lab, {"t": [1]})
     committed: list[int] = []
     settings = {"group.id": "g", "enable.auto.commit": "true", "auto.commit.interval.ms": 500}
-    with RealConsumers(lab, settings) as group:
+    with RealProducers(lab, {}) as producers, RealConsumers(lab, settings) as group:
+        producers.add("p")
         for name in ("c", "reader"):
             group.make(name)
         group.tell("assign", "c", "t")
@@ -334,8 +336,8 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
             if committed:
                 lab.restart(1)
                 time.sleep(5)
-            for number in range(end - 5, end):
-                produce(lab.brokers[1].port, "t", 0, f"v{number}")
+            for _ in range(5):
+                producers.must("send", "p", "t", 0, 100)
             wait_until(partial(is_committed, end), 30, every=1)
             committed.append(offset())
         group.tell("pause", "c")
@@ -422,6 +424,66 @@ def _topic_of_a_commit(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"it joins again, or gets a record, {when}", not early, {"history": history})
 
 
+def _woken_callback(lab: Lab, *, rebalances: bool = False) -> tuple[list[str], RoundOutcome]:
+    """Have a consumer's onPartitionsAssigned end with WakeupException, and poll on; return what happened."""
+    create_topics(lab, {"t": [1]})
+    with RealConsumers(lab, {"group.id": "g"}) as group:
+        group.make("a")
+        group.tell("subscribe", "a", "t", 0, "woken")
+        for _ in range(3):
+            group.tell("start", "a")
+            time.sleep(8)
+        if rebalances:
+            group.add("b", "t")
+            group.tell("start", "b")
+            time.sleep(20)
+        history = group.history()
+    gets = "a gets t-0" in history
+    others = [event for event in history if "ends with" in event and "WakeupException" not in event]
+    empty = "a gets no partition" in history
+    called = "the callback is called again" if gets else "the callback is not called again"
+    text = "a poll fails" if others else "the callback is called with no partition" if empty else called
+    return history, RoundOutcome(text, False, {"history": history})
+
+
+def _callback_is_not_called_again(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Look whether it is called again."""
+    history, outcome = _woken_callback(lab)
+    return evolve(outcome, seen="a gets t-0" not in history)
+
+
+def _poll_fails_after_a_callback(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Look whether a poll fails as the group rebalances then."""
+    _, outcome = _woken_callback(lab, rebalances=True)
+    return evolve(outcome, seen=outcome.outcome == "a poll fails")
+
+
+def _subscribes_amid_a_join(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer subscribe to another topic while the answer to its JoinGroup is under way."""
+    create_topics(lab, {"t": [1], "u": [1]})
+    with RealConsumers(lab, {"group.id": "g"}) as group:
+        for name in ("first", "a"):  # the first one waits until there is a coordinator
+            if name == "a":
+                group.tell("pause", "first")
+                group.tell("subscribe", "first", "u", 0)
+            group.make(name, group_id=name)
+            group.tell("subscribe", name, "t", 0)
+            group.tell("start", name)
+            if name == "first":
+                wait_until(partial(_owns, group, name, 1), 40)
+        time.sleep(2)
+        group.tell("wakeup", "a")
+        time.sleep(1)
+        group.tell("pause", "a")
+        group.tell("subscribe", "a", "u", 0)
+        lab.note("consumer a has sent JoinGroup, and subscribes to u")
+        group.tell("start", "a")
+        time.sleep(20)
+        history = group.history()
+    failed = any("ends with" in event and "WakeupException" not in event for event in history)
+    return RoundOutcome("a poll fails" if failed else "no poll fails", failed, {"history": history})
+
+
 def _is(*releases: str) -> Callable[[str], bool]:
     return lambda release: release in releases
 
@@ -483,6 +545,47 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.8.2", "3.0.2", "3.3.2"),
         predicted=_is("2.8.2", "3.0.2"),
+    ),
+    Experiment(
+        name="consumer-that-commits-with-an-old-library",
+        about="The coordinator of a consumer that assigns a partition to itself is restarted twice.",
+        expected="Up to 1.0 it commits no more; in 2.5.0 it does.",
+        story=PAGE,
+        run=_commits_by_itself,
+        options=OLD,
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="callback-that-is-woken",
+        about="onPartitionsAssigned of a consumer is woken, and the consumer polls on.",
+        expected="Up to 1.1 the next poll does not call it again; since 2.4 it does, without its partition.",
+        story=PAGE,
+        run=_callback_is_not_called_again,
+        options=OLD,
+        releases=("0.10.2.0", "1.0.0", "2.3.0", "2.5.0", "3.9.0"),
+        predicted=_is("0.10.2.0", "1.0.0", "2.5.0", "3.9.0"),
+    ),
+    Experiment(
+        name="poll-after-a-callback-that-is-woken",
+        about="onPartitionsAssigned of a consumer is woken, the consumer polls on, and another one joins.",
+        expected="From 0.11.0.1 to 1.1 a poll fails; later it does not.",
+        story=PAGE,
+        run=_poll_fails_after_a_callback,
+        options=OLD,
+        releases=("1.0.0", "2.3.0"),
+        predicted=_is("1.0.0"),
+    ),
+    Experiment(
+        name="subscription-amid-a-join",
+        about="A consumer subscribes to another topic while it joins.",
+        expected="Up to 2.2 its poll fails; later none does.",
+        story=PAGE,
+        run=_subscribes_amid_a_join,
+        options=evolve(OLD, settings=OFFSETS | {"group.initial.rebalance.delay.ms": 6000}),
+        releases=("1.0.0", "2.5.0"),
+        predicted=_is("1.0.0"),
+        is_ordered=True,
     ),
     Experiment(
         name="refused-assignment",

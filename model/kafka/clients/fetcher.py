@@ -14,6 +14,7 @@ from typing import Annotated
 
 from kwalk.model.kafka.clients.transaction_manager import APPLICATION, BROKER
 from kwalk.model.kafka.groups.heartbeat_thread import HEARTBEATS
+from kwalk.model.kafka.groups.versions import CALLBACKS_NAME_WHAT_WAS_ASSIGNED, WOKEN_CALLBACKS_ARE_REPEATED
 from kwalk.model.kafka.server.versions import (
     ERRORS_OF_FETCHES_ARE_RAISED,
     ERRORS_WAIT_FOR_RECORDS,
@@ -321,3 +322,41 @@ def answer_offsets_of_leader(offsets: LookedUpOffsets) -> None:
         offsets.has_moved = False
     else:
         offsets.is_vain = True
+
+
+@state
+class WokenCallback:
+    """A consumer that joins, and whose application seeks in onPartitionsAssigned.
+
+    Attributes:
+        is_assigned: whether the consumer has the partition.
+        has_joined: whether its join is complete.
+        is_sought: whether the application has sought where it reads on.
+    """
+
+    is_assigned: bool = flag()
+    has_joined: bool = flag()
+    is_sought: bool = flag()
+
+
+@action(
+    by=APPLICATION,
+    description="polls, and is woken in onPartitionsAssigned: WakeupException",
+    source="ConsumerCoordinator.onJoinComplete: invokePartitionsAssigned",
+)
+def wake_callback(consumer: WokenCallback) -> None:
+    """As its callback asks a broker, before it seeks. Up to 0.11.0.0 the join was complete with that (KAFKA-5611)."""
+    require(not consumer.has_joined)
+    consumer.is_assigned, consumer.has_joined = True, not WOKEN_CALLBACKS_ARE_REPEATED
+
+
+@action(
+    by=APPLICATION,
+    description="polls; onPartitionsAssigned is called to its end",
+    source="AbstractCoordinator.joinGroupIfNeeded; ConsumerCoordinator.onJoinComplete: addedPartitions",
+)
+def end_callback(consumer: WokenCallback) -> None:
+    """It seeks in the partitions that it is called with; from 0.11.0.1 to 1.1 that may fail (KAFKA-7194)."""
+    require(not consumer.has_joined)
+    consumer.is_sought = CALLBACKS_NAME_WHAT_WAS_ASSIGNED or not consumer.is_assigned
+    consumer.is_assigned = consumer.has_joined = True

@@ -147,7 +147,7 @@ def finish_callback(consumer: RejoiningConsumer) -> None:
     source="AbstractCoordinator.joinGroupIfNeeded: resetJoinGroupFuture",
 )
 def wake_callback(consumer: RejoiningConsumer) -> None:
-    """The next poll calls it again; it did not until KAFKA-5611."""
+    """The next poll calls it again, up to 1.1 that of the next rebalance; until KAFKA-5611 none did."""
     require(consumer.step is RejoinStep.ANSWERED and not consumer.was_woken and not consumer.has_changed)
     if WOKEN_CALLBACKS_ARE_REPEATED:
         consumer.was_woken = True

@@ -867,6 +867,16 @@ WOKEN_CALLBACKS_ARE_REPEATED = version_flag(
     source="KAFKA-5611 (0.11.0.1, 1.0.0): AbstractCoordinator.joinGroupIfNeeded",
     trials=(Trial("consumer-that-joins-again", ("callback_is_called_to_its_end",), variant="0.11.0.0"),),
 )
+CALLBACKS_NAME_WHAT_WAS_ASSIGNED = version_flag(
+    "callbacks_name_what_was_assigned",
+    "onPartitionsAssigned that was woken is called again with what is assigned; since 2.4.0 (KIP-429) with what the "
+    "consumer has not got yet, which is nothing, as it got that before the callback; no release repairs it",
+    {"2.4.0": False},
+    before=True,
+    closes="an application learns what it is assigned",
+    source="no release repairs it (2.4.0): ConsumerCoordinator.onJoinComplete: addedPartitions",
+    trials=(Trial("callback-that-is-woken", ("assigned_partition_is_named",)),),
+)
 ASSIGNMENTS_ASK_FOR_OFFSETS = version_flag(
     "assignments_ask_for_offsets",
     "KAFKA-3960 (0.10.0.1): each assignment by hand has the consumer fetch committed offsets; before, only the first",
