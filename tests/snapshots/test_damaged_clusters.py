@@ -60,6 +60,10 @@ BEGAN = "; of broker {} they began as those that were read"
 OWN_TOPIC = "if those of broker 3 are not of an earlier topic of the name (partition.metadata has the id)"
 UNREADABLE = "if the failed disk of broker 2 cannot be read"
 NOT_EARLIER = "if the logs of topic t are not of an earlier topic of the name"
+NOT_MEASURED = (
+    "if of the logs whose sizes or leader epochs the snapshot lacks, those of brokers 1, 2 and 3 have no leader epoch "
+    "above ZooKeeper's, and lack nothing that others have"
+)
 ANSWERS = {
     "another-broker-id-in-use-3.9.0": {
         "if the disk of broker 4 is that of broker 3, which has got another id": ["give-directories 4 3"],
@@ -81,11 +85,11 @@ ANSWERS = {
     },
     "dead-in-isr-2.8.2": {"": [], "if another snapshot, a minute later, shows the same": ["fail-over"]},
     "created-again-3.9.0": {
-        "to keep the records that topic t0 has on broker 1, 2 and 3": [
+        f"to keep the records that topic t0 has on broker 1, 2 and 3, and {NOT_MEASURED}": [
             "write-topic-id t0 w3ql-85DTLWEcQAAQZ9Yvg",
             "restart 1 2 3",
         ],
-        "to begin topic t0 with empty logs": ["move-directories-at-once t0 1 2 3"],
+        f"to begin topic t0 with empty logs, and {NOT_MEASURED}": ["move-directories-at-once t0 1 2 3"],
     },
     "created-again-after-elections-3.9.0": {
         "to keep the records that topic t0 has on broker 1, 2 and 3": [
