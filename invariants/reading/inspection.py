@@ -62,7 +62,7 @@ def inspect_capture(capture: Capture) -> Inspection:
         tables=tuple(_tables(capture, observations)),
         properties=PROPERTIES,
         consistent=_agreement(capture),
-        not_read=(*_not_asked(capture), *not_read(capture)),
+        not_read=_not_read(capture),
         totals={
             "topic": len(capture.topics),
             "broker": len(capture.hosts),
@@ -97,8 +97,13 @@ def _not_measured(capture: Capture) -> Iterator[str]:
         yield f"Sizes or first batches of {listed(bare)} are not shown: what differs there is not seen."
 
 
+def _not_read(capture: Capture) -> tuple[str, ...]:
+    """Return what may hide damage; what brokers answer that follow KRaft is KRaft's image."""
+    return (*(() if capture.is_kraft else _not_asked(capture)), *not_read(capture))
+
+
 def _agreement(capture: Capture) -> str:
-    if any(_not_asked(capture)) or not_read(capture):
+    if _not_read(capture):
         return NOT_READ
     is_partly_seen = any(_not_measured(capture)) or not_shown(capture)
     return PARTLY_SEEN + AGREEMENT[0].lower() + AGREEMENT[1:] if is_partly_seen else AGREEMENT

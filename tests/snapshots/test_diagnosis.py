@@ -19,7 +19,6 @@ from tests.snapshots.captured import FILES, changed
 from tests.structure.rooms import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "diagnose-a-cluster.md"
-WORDS = {Severity.BROKEN: "Broken: ", Severity.LATENT: "Latent: ", Severity.NOTE: "Consistent: "}
 
 
 def said(source) -> list[str]:
@@ -41,7 +40,7 @@ def damaged(*changes) -> bytes:
 @pytest.mark.parametrize("name", FILES)
 def test_the_first_word_is_that_of_the_inspection(name: str) -> None:
     inspection = inspect_snapshot(FILES[name])
-    assert diagnosis_of(inspection, [], [])[0].startswith(WORDS[inspection.severity])
+    assert diagnosis_of(inspection, [], [])[0].startswith(f"{inspection.condition.value.capitalize()}: ")
 
 
 def test_the_reading_of_a_capture_has_its_inspection_and_the_worlds_of_its_damaged_topics() -> None:
