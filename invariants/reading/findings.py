@@ -72,6 +72,7 @@ from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.in_sync import elects_outsiders, is_refused
 from kwalk.model.kafka.snapshots.lineage import (
+    UNLESS_CLEANED,
     Lineages,
     Relation,
     begin_apart,
@@ -891,7 +892,7 @@ class Findings:
             if found:
                 begins = (of_misnamed(self.capture, place.topic, place.partition, b) for b in (one, other))
                 text = f"brokers {one} and {other}: {found}{next(filter(None, begins), '')}; {_isr(place)}"
-                yield self._observed(kinds.DIVERGED, place, text)
+                yield evolve(self._observed(kinds.DIVERGED, place, text), certain=UNLESS_CLEANED not in found)
                 break
         if state is None:
             return

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kwalk.search.analyses.recovery import Recovery
 
 TONES = {Severity.BROKEN: "bad", Severity.LATENT: "open", Severity.NOTE: "faint"}
-_TONES = {
+TONES_OF_CONDITIONS = {
     Condition.BROKEN: "bad",
     Condition.LATENT: "open",
     Condition.NOT_JUDGED: "open",
@@ -90,7 +90,7 @@ class Incident:
 
 def word_of(condition: Condition) -> Span:
     """Return a condition as reports begin with it."""
-    return strong(condition.value.upper(), _TONES[condition])
+    return strong(condition.value.upper(), TONES_OF_CONDITIONS[condition])
 
 
 def conclusion(inspection: Inspection) -> str:

@@ -634,6 +634,9 @@ def test_a_segment_that_was_removed_or_cut_in_the_middle_is_seen_by_its_bytes(cu
     found = plan_recovery(problem(snapshot), seconds=60)
     assert "to keep those of brokers 1 and 3, stop broker 2" in ways_out(snapshot)["replicas-diverged"]
     assert found.plan is not None and [one.name for one in found.plan.procedures] == ["move-directories orders 2"]
+    inspection = inspect_snapshot(json.dumps(snapshot).encode())
+    (seen,) = (one for one in inspection.observations if one.kind.name == "replicas-diverged")
+    assert not seen.certain and "unless a cleaner has rewritten them" in seen.detail  # by the brokers' own policy
     rolled = {f"{base:020}.log": size for base, size in {0: 11000, 200: 300}.items()}
     snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"] = rolled  # brokers roll segments at other offsets
     assert not ways_out(snapshot)

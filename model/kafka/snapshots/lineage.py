@@ -52,6 +52,10 @@ class LogComparison:
     fact: str = ""
 
 
+UNLESS_CLEANED = "unless a cleaner has rewritten them (log.cleanup.policy of brokers, or an earlier one of the topic)"
+"""What bytes show nothing of: a snapshot has the topic's own policy, and that of now."""
+
+
 def epoch_at(log: Directory, offset: int) -> int | None:
     """Return the leader epoch of the record at an offset, by the checkpoint; None if it does not say."""
     return max(((start, epoch) for epoch, start in log.leader_epochs or () if start <= offset), default=(0, None))[1]
@@ -348,7 +352,7 @@ def _of_related(
         return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
     if sizes := None if is_compacted else _differing_sizes(one, other):
         base, after, mine, its = sizes
-        text = f"between the offsets {base} and {after} they have {mine:,} and {its:,} bytes"
+        text = f"between the offsets {base} and {after} they have {mine:,} and {its:,} bytes, {UNLESS_CLEANED}"
         return LogComparison(Relation.DIVERGED, text)
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
