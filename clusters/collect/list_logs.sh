@@ -117,7 +117,8 @@ for folder do
     continue
   fi
   find . ! -name . -prune -type f \( -name meta.properties -o -name log-start-offset-checkpoint \
-    -o -name recovery-point-offset-checkpoint -o -name replication-offset-checkpoint \) \
+    -o -name recovery-point-offset-checkpoint -o -name replication-offset-checkpoint \
+    -o -name cleaner-offset-checkpoint \) \
     -exec awk -v most=2000000 "$files" {} +
   find . ! -name . -prune -type d -name '*-*' -exec awk "$names" {} +
   find . ! -name . -path './*/*' -prune -type f \

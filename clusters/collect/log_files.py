@@ -33,8 +33,14 @@ CHECKPOINTS = {
     "log_start": "log-start-offset-checkpoint",
     "recovery_point": "recovery-point-offset-checkpoint",
     "high_watermark": "replication-offset-checkpoint",
+    "cleaned": "cleaner-offset-checkpoint",
 }
 """The checkpoints of a root, by their fields in a snapshot."""
+NO_ENTRY = {"cleaned": 0}
+"""What the fields have without an entry, where the checkpoint was read; null, if not named. A cleaner creates it empty.
+
+Kafka: LogCleanerManager (checkpoints); CheckpointFile creates the file that it is to write.
+"""
 HEADER = struct.Struct(">qiibIhiqqqhii")
 """Of a batch of format 2: base offset, length, leader epoch, magic, CRC, attributes, last offset delta, timestamp, …"""
 MAGIC, MAGIC_AT = 2, 16
@@ -176,7 +182,7 @@ def offsets_in(checkpoint: str) -> dict[str, int] | None:
 
 
 def directory_object(
-    name: str, files: PartitionFiles, root: str, offsets: Mapping[str, Mapping[str, int]]
+    name: str, files: PartitionFiles, root: str, offsets: Mapping[str, Mapping[str, int] | None]
 ) -> tuple[dict[str, Any], list[str]]:
     """Return a directory as a snapshot has it, and the names of what is garbled: it has only partition.metadata of it.
 
@@ -184,7 +190,7 @@ def directory_object(
         name: Its name.
         files: What was read in it.
         root: The path of its root.
-        offsets: The entries of its root's checkpoints, by the fields of a snapshot.
+        offsets: The entries of its root's checkpoints, None if not read, by the fields of a snapshot.
     """
     batch, is_batch = _batch_object(files.head)
     garbled = [
@@ -197,7 +203,7 @@ def directory_object(
         "root": root,
         "files": None if files.sizes is None else dict(sorted(files.sizes.items())),
         "first_batch": batch,
-        **{each: entries.get(name) for each, entries in offsets.items()},
+        **{e: None if known is None else known.get(name, NO_ENTRY.get(e)) for e, known in offsets.items()},
     }
     return found, garbled
 

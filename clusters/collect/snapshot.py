@@ -312,7 +312,7 @@ def _directories(broker: BrokerSeen, topics: Topics, unread: set[str], problems:
     """Return the directories of a broker; those of topics whose znodes could not be read would look orphaned."""
     if broker.roots is None:
         return None
-    found: dict[str, tuple[RootFiles, dict[str, dict[str, int]]]] = {}
+    found: dict[str, tuple[RootFiles, dict[str, dict[str, int] | None]]] = {}
     for root in broker.roots:
         problems += [f"Broker {broker.id}: {problem}." for problem in root.problems]
         offsets = _offsets(broker, root, problems)
@@ -351,14 +351,14 @@ def _set_aside(broker: BrokerSeen, topics: Topics) -> dict[str, Any] | None:
     }
 
 
-def _offsets(broker: BrokerSeen, root: RootFiles, problems: list[str]) -> dict[str, dict[str, int]]:
-    """Return the entries of a root's checkpoints by the fields of a snapshot; none of a checkpoint that is garbled."""
-    found = {}
+def _offsets(broker: BrokerSeen, root: RootFiles, problems: list[str]) -> dict[str, dict[str, int] | None]:
+    """Return the entries of a root's checkpoints by the fields of a snapshot; None if missing or garbled."""
+    found: dict[str, dict[str, int] | None] = {}
     for each, name in CHECKPOINTS.items():
-        entries = offsets_in(root.checkpoints.get(name, ""))
-        if entries is None:
+        text = root.checkpoints.get(name)
+        found[each] = None if text is None else offsets_in(text)
+        if text is not None and found[each] is None:
             problems.append(f"Broker {broker.id}: {name} in {root.path} is truncated or garbled.")
-        found[each] = entries or {}
     return found
 
 

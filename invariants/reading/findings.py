@@ -72,7 +72,6 @@ from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.former_logs import LogOrigin, set_aside_logs
 from kwalk.model.kafka.snapshots.in_sync import elects_outsiders, is_refused
 from kwalk.model.kafka.snapshots.lineage import (
-    UNLESS_CLEANED,
     Lineages,
     Relation,
     begin_apart,
@@ -892,7 +891,7 @@ class Findings:
             if found:
                 begins = (of_misnamed(self.capture, place.topic, place.partition, b) for b in (one, other))
                 text = f"brokers {one} and {other}: {found}{next(filter(None, begins), '')}; {_isr(place)}"
-                yield evolve(self._observed(kinds.DIVERGED, place, text), certain=UNLESS_CLEANED not in found)
+                yield self._observed(kinds.DIVERGED, place, text)
                 break
         if state is None:
             return
@@ -982,16 +981,16 @@ class Findings:
         whose = (
             "the leader's" if state and chosen == state.leader else f"that of broker {chosen}, which is elected next,"
         )
-        for b, offset in lost_records(self.capture, place.topic, place.partition).items():
+        for b, lost in lost_records(self.capture, place.topic, place.partition).items():
             log = self.capture.directory(b, place.topic.name, place.partition)
             watermark = None if log is None else log.high_watermark
-            is_shown = watermark is not None and watermark > offset
+            is_shown = watermark is not None and watermark > lost.offset
             committed = "committed " * is_shown
-            text = f"broker {b} has {committed}records from offset {offset} on, where its log and {whose} differ"
+            text = f"broker {b} has {committed}records from offset {lost.offset} on, where its log and {whose} differ"
             unknown = "" if is_shown else "; its high watermark is not shown"
             if watermark is not None and not is_shown:
                 unknown = f"; its high watermark, {watermark}, does not show that they were committed"
-            one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}; {_isr(place)}{unknown}")
+            one = self._observed(kinds.RECORDS_ARE_LOST, place, f"{text}{lost.condition}; {_isr(place)}{unknown}")
             yield evolve(one, fields={**one.fields, "brokers": str(b)}, certain=is_shown)
 
     def _without_ids(self, place: _Place, lineages: Lineages, foreign: Collection[int]) -> Iterator[Observation]:
@@ -1265,7 +1264,7 @@ class Findings:
     @staticmethod
     def _has_all(log: Directory, aside: Directory, topic: Topic) -> bool:
         """Whether a log has all records of another one, as far as is shown."""
-        relation = compare(log, aside, is_compacted=topic.may_be_compacted).relation
+        relation = compare(log, aside).relation
         return relation in (Relation.SAME, Relation.PREFIX) and log.least_end >= aside.least_end
 
 
@@ -1309,7 +1308,7 @@ def beginning_apart(lineages: Lineages, one: int, other: int) -> str:
     groups = lineages.group_of(one), lineages.group_of(other)
     fact = differing(lineages, one, other)
     first, second = lineages.logs[one], lineages.logs[other]
-    is_apart = groups[0] != groups[1] or begin_apart(first, second, is_compacted=lineages.is_compacted)
+    is_apart = groups[0] != groups[1] or begin_apart(first, second)
     return fact if is_apart else ""
 
 
@@ -1318,7 +1317,7 @@ def differing(lineages: Lineages, one: int, other: int) -> str:
     groups = lineages.group_of(one), lineages.group_of(other)
     if groups[0] != groups[1]:
         return lineages.unrelated.get(frozenset(g for g in groups if g is not None), "")
-    found = compare(lineages.logs[one], lineages.logs[other], is_compacted=lineages.is_compacted)
+    found = compare(lineages.logs[one], lineages.logs[other])
     return found.fact if found.relation is Relation.DIVERGED else ""
 
 

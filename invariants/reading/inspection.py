@@ -7,7 +7,7 @@ of `kwalk.invariants` are evaluated on it (`findings`), and `finding_kinds` give
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from attrs import evolve
@@ -28,6 +28,7 @@ from kwalk.model.kafka.snapshots.diagnosis import (
 )
 from kwalk.model.kafka.snapshots.diagnosis import partitions as in_words
 from kwalk.model.kafka.snapshots.in_sync import refusals
+from kwalk.model.kafka.snapshots.lineage import UNLESS_CLEANED
 from kwalk.model.language.inspection import FactTable, Inspection, Observation, Severity
 
 AGREEMENT = "Topic ids agree, every partition is served, and nothing is left over."
@@ -51,7 +52,7 @@ def inspect_capture(capture: Capture) -> Inspection:
     found = Findings(capture)
     order = {kind: number for number, kind in enumerate(KINDS)}
     moving = frozenset(capture.unsettled)  # two moments may look like damage
-    seen = [evolve(o, certain=o.certain and o.fields.get("topic") not in moving) for o in found.observations()]
+    seen = [evolve(o, certain=o.certain and _is_shown(o, moving)) for o in found.observations()]
     advice = Advice(capture, found.logs(seen), seen)
     kinds = {kind: advice.kind_of(kind) for kind in dict.fromkeys(one.kind for one in seen)}
     observations = [evolve(one, kind=kinds[one.kind]) for one in sorted(seen, key=lambda one: order[one.kind])]
@@ -71,6 +72,11 @@ def inspect_capture(capture: Capture) -> Inspection:
         },
     )
     return evolve(inspection, foresee=partial(migration_prospect, capture, inspection))
+
+
+def _is_shown(one: Observation, moving: Collection[str]) -> bool:
+    """Whether an observation holds without a condition: topics that move were seen at two moments."""
+    return one.fields.get("topic") not in moving and UNLESS_CLEANED not in one.detail
 
 
 def _headline(capture: Capture) -> str:

@@ -17,9 +17,9 @@ from kwalk.invariants.reading.finding_kinds import (
     OFFLINE_REPLICA,
 )
 from kwalk.model.kafka.snapshots.at_rest import Observed
-from kwalk.model.kafka.snapshots.capture import Capture, Directory, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import Capture, Directory, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.lineage import end_of, is_seen, latest_logs
+from kwalk.model.kafka.snapshots.lineage import end_of, is_seen, latest_logs, may_be_cleaned
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -132,7 +132,7 @@ def _ends_last(part: ClusterPart, broker: int) -> bool:
     logs = {b: log for b, log in part.lineages.logs.items() if b in hosts}
     is_filled = broker in logs and logs[broker].is_empty is False
     on_failed_disk = any(one.offline for one in part.observed.situation.brokers)  # once repaired, it may end later
-    return not (part.lineages.isr or on_failed_disk) and is_filled and broker in latest_logs(logs, part.topic)
+    return not (part.lineages.isr or on_failed_disk) and is_filled and broker in latest_logs(logs)
 
 
 def _kept_down(capture: Capture, parts: Iterable[ClusterPart]) -> set[int]:
@@ -164,14 +164,14 @@ def _outdone(
             left = ({*part.topic.partitions.get(number, ()), *isr} & {*part.choice.keeps}) - {*gone}
             left -= {*isr} if saved is None or part.name in saved else set()
             logs = {b: log for b in left if (log := capture.directory(b, part.topic.name, number))}
-            found |= logs.keys() - {*_last_of(logs, part.topic)}
+            found |= logs.keys() - {*_last_of(logs)}
     return {f"{START_BROKER}{b}" for b in found}
 
 
-def _last_of(logs: Mapping[int, Directory], topic: Topic) -> list[int]:
+def _last_of(logs: Mapping[int, Directory]) -> list[int]:
     """Return the brokers whose logs no other ends after: the longest ones, where no checkpoint shows leader epochs."""
-    last = latest_logs(logs, topic)
-    if topic.may_be_compacted or any(logs[b].last_epochs is not None for b in last):
+    last = latest_logs(logs)
+    if may_be_cleaned(*(logs[b] for b in last)) or any(logs[b].last_epochs is not None for b in last):
         return list(last)
     return [b for b in last if end_of(logs[b]) == end_of(logs[last[0]])]
 

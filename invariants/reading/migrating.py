@@ -884,11 +884,12 @@ class _Migrating:
             state, name = topic.states[number], f"{topic_label(topic.name)}-{number}"
             known = capture.logs_of(sorted({*topic.partitions.get(number, ())}), topic.name, number)
             logs = {b: log for b, log in known.items() if log.topic_id in (None, topic.topic_id) and not log.is_empty}
-            for b, offset in lost_records(capture, topic, number).items():
-                places.append(f"{name}: the leader lacks what broker {b} has committed from offset {offset} on")
+            for b, lost in lost_records(capture, topic, number).items():
+                what = f"what broker {b} has committed from offset {lost.offset} on{lost.condition}"
+                places.append(f"{name}: the leader lacks {what}")
             for (one, log), (other, its) in combinations(logs.items(), 2):
-                found = compare(log, its, is_compacted=topic.may_be_compacted)
-                is_kept = {one, other} <= {*state.isr} or begin_apart(log, its, is_compacted=topic.may_be_compacted)
+                found = compare(log, its)
+                is_kept = {one, other} <= {*state.isr} or begin_apart(log, its)
                 if is_kept and found.relation in (Relation.DIVERGED, Relation.UNRELATED):
                     places.append(f"{name}: brokers {one} and {other}: {found.fact}")
         if places:

@@ -328,6 +328,7 @@ def test_a_log_has_what_shows_which_log_it_is(shown, tmp_path):
     (folders[1] / "log-start-offset-checkpoint").write_text("0\n1\nt 0 750\n")
     (folders[1] / "recovery-point-offset-checkpoint").write_text("0\n2\nt 0 1201\nt 1 7\n")
     (folders[1] / "replication-offset-checkpoint").write_text("0\n2\nt 1 6\nt 0 1202\n")
+    (folders[1] / "cleaner-offset-checkpoint").write_text("0\n1\nt 1 40\n")
     found = collect(zookeeper_of(shown), evolve(NO_CACHES, logs=places(folders)))
     assert found.problems == []
     assert SECRET not in found.text
@@ -343,7 +344,9 @@ def test_a_log_has_what_shows_which_log_it_is(shown, tmp_path):
         log_start=750,
         recovery_point=1201,
         high_watermark=1202,
+        cleaned=0,
     )
+    assert [capture.directory(b, "t", 1).cleaned for b in (1, 2)] == [40, None]
     assert capture.directory(1, "t", 1).high_watermark == 6
     assert capture.directory(2, "t", 0).high_watermark is None
     assert capture.brokers[1].roots == (LogRoot(str(folders[1]), 1, CLUSTER),)

@@ -79,7 +79,8 @@ def folder(tmp_path):
     (root / "t-0" / "below-0" / "partition.metadata").write_text(SECRET)
     (root / CHECKPOINT).write_text("0\n2\nt 0 8\n100%41 6 9\nline\nfeed 8 1\n")
     (root / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 8")
-    (root / "cleaner-offset-checkpoint").write_text(SECRET)
+    (root / "cleaner-offset-checkpoint").write_text("")
+    (root / "cleaner-offset-checkpoint.tmp").write_text(SECRET)
     return root
 
 
@@ -109,7 +110,9 @@ def test_a_folder_shows_its_partitions_and_what_is_read_of_their_logs(folder):
     assert root.directories["-n-1"].epochs == ""
     assert root.directories["empty-0"] == PartitionFiles(sizes={})
     assert (root.broker_id, root.problems) == (7, ())
-    assert sorted(root.checkpoints) == ["recovery-point-offset-checkpoint", CHECKPOINT]
+    empty = "cleaner-offset-checkpoint"  # as a cleaner creates it: no log was cleaned
+    assert sorted(root.checkpoints) == [empty, "recovery-point-offset-checkpoint", CHECKPOINT]
+    assert root.checkpoints[empty] == ""
 
 
 def test_no_secret_of_a_record_is_in_a_listing(folder, tmp_path):

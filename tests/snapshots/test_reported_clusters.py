@@ -11,7 +11,7 @@ from attrs import evolve
 from kwalk.invariants.reading.inspection import inspect_capture, inspect_snapshot
 from kwalk.invariants.reading.outlook import read_snapshot, recovery_problem
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
-from kwalk.model.kafka.snapshots.capture import BatchHeader, read_capture
+from kwalk.model.kafka.snapshots.capture import BatchHeader, Broker, Cleaning, read_capture
 from kwalk.model.language import Model
 from kwalk.model.language.inspection import Inspection, Severity
 from kwalk.reports.command_line import main
@@ -196,23 +196,20 @@ def test_logs_without_an_id_are_a_note_of_a_consistent_cluster() -> None:
     assert {one.kind.name for one in found.observations} == {"log-without-topic-id"}
 
 
-def test_records_of_another_topic_in_the_isr_show_in_the_first_batches() -> None:
+@pytest.mark.parametrize(
+    ("cleaning", "found"), [(Cleaning.NOT_SHOWN, {"replicas-diverged"}), (Cleaning.POSSIBLE, set())]
+)
+def test_records_of_another_topic_in_the_isr_show_in_the_first_batches(cleaning: Cleaning, found: set[str]) -> None:
     """The three files of format 2 agree after the old plan; what the brokers had at offset 0 does not."""
     capture = read_capture(CLUSTERS["stale-log-taken-for-the-topic"])
-    brokers = {
-        number: evolve(
-            broker,
-            directories={
-                name: evolve(log, first_batch=BatchHeader(0, 0, 1, 0x1F04 if number == 3 else 0xC689))
-                for name, log in broker.directories.items()
-            },
-        )
-        for number, broker in capture.brokers.items()
-    }
-    topics = {name: evolve(topic, cleanup_policy="delete") for name, topic in capture.topics.items()}
-    assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=topics))) == {"replicas-diverged"}
-    unknown = {name: evolve(topic, cleanup_policy=None) for name, topic in capture.topics.items()}
-    assert damage(inspect_capture(evolve(capture, brokers=brokers, topics=unknown))) == set()
+
+    def with_batches(broker: Broker) -> Broker:
+        batch = BatchHeader(0, 0, 1, 0x1F04 if broker.id == 3 else 0xC689)
+        logs = {name: evolve(log, first_batch=batch, cleaning=cleaning) for name, log in broker.directories.items()}
+        return evolve(broker, directories=logs)
+
+    brokers = {number: with_batches(broker) for number, broker in capture.brokers.items()}
+    assert damage(inspect_capture(evolve(capture, brokers=brokers))) == found
 
 
 def test_an_empty_zookeeper_is_not_taken_for_deletions() -> None:

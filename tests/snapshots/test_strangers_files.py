@@ -116,6 +116,7 @@ def test_what_no_broker_reads_as_partition_metadata_is_garbled(text: str) -> Non
         ("orders-0/leader-epoch-checkpoint", [3], "as the only ISR member it leads, with all its records"),
         ("orders-0/leader-epoch-checkpoint", [2, 3], "and is not to be elected"),
         ("recovery-point-offset-checkpoint", [3], "all logs are read then"),
+        ("cleaner-offset-checkpoint", [3], "begins with the first record of each compacted log"),
     ],
 )
 def test_a_garbled_checkpoint_has_a_way_out_of_its_own(name: str, isr: list[int], way_out: str) -> None:
@@ -643,6 +644,56 @@ def test_a_segment_that_was_removed_or_cut_in_the_middle_is_seen_by_its_bytes(cu
     snapshot["brokers"]["2"]["dirs"]["orders-0"]["files"] = {f"{base:020}.log": size for base, size in cut.items()}
     snapshot["topics"]["orders"]["cleanup_policy"] = "compact"
     assert "replicas-diverged" not in ways_out(snapshot)
+
+
+CERTAIN, UNCERTAIN, NOTHING = True, False, None
+
+
+@pytest.mark.parametrize(
+    ("policy", "entries", "expected"),
+    [
+        ("default", (None, None, None), UNCERTAIN),
+        ("default", (0, 0, 0), CERTAIN),
+        ("delete", (0, None, 0), UNCERTAIN),
+        ("default", (0, 100, 0), NOTHING),
+        (None, (None, None, None), NOTHING),
+        (None, (0, 0, 0), CERTAIN),
+        ("compact", (0, 0, 0), NOTHING),
+    ],
+)
+@pytest.mark.parametrize(
+    ("differing", "where"),
+    [
+        ("bytes", "replicas-diverged"),
+        ("first batch", "replicas-diverged"),
+        ("bytes", "replica-has-lost-records"),
+        ("bytes", "records-on-no-replica"),
+        ("first batch", "records-on-no-replica"),
+    ],
+)
+def test_a_cleaner_explains_other_bytes_if_its_checkpoint_does(
+    differing: str, where: str, policy: str | None, entries: tuple[int | None, ...], expected: bool | None
+) -> None:
+    """Brokers may have log.cleanup.policy=compact, or the topic may have had it: seen on brokers of 2.8.2 and 3.9.0."""
+    snapshot = alone("3.4.1")
+    snapshot["topics"]["orders"]["cleanup_policy"] = policy
+    for number, entry in zip((1, 2, 3), entries, strict=True):
+        log_ = of_orders(snapshot, number)
+        log_["files"] = {f"{base:020}.log": size for base, size in {0: 5000, 100: 6000, 200: 300}.items()}
+        log_.update(cleaned=entry, high_watermark=202)
+        log_["first_batch"] = {"base_offset": 0, "leader_epoch": 0, "timestamp": 5, "crc": 7}
+    other = of_orders(snapshot, 2)
+    if differing == "bytes":
+        other["files"][f"{100:020}.log"] += 900
+    else:
+        other["first_batch"]["crc"] = 8
+    if where != "replicas-diverged":
+        state(snapshot)["isr"] = [1, 3]
+    if where == "records-on-no-replica":
+        snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 3]
+    seen = [one for one in inspect_snapshot(json.dumps(snapshot).encode()).observations if one.kind.name == where]
+    assert [one.certain for one in seen] == ([] if expected is NOTHING else [expected])
+    assert all(("unless a cleaner has rewritten them" in one.detail) is not one.certain for one in seen)
 
 
 def test_a_broker_that_is_down_has_no_more_of_the_leader_s_epoch_than_its_leader_had() -> None:

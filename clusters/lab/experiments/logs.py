@@ -17,10 +17,12 @@ from kwalk.clusters.lab.brokers import AdminRequests, Probe, consume, produce
 from kwalk.clusters.lab.cluster import Lab, LabOptions
 from kwalk.clusters.lab.experiments.experiment import Experiment, ExperimentRound, RoundOutcome
 from kwalk.clusters.lab.experiments.known_records import AFTER_LENGTH
+from kwalk.clusters.lab.experiments.recoveries import collected
 from kwalk.clusters.lab.processes import wait_until
 from kwalk.clusters.lab.proxy import Direction, Match, matching
 from kwalk.clusters.lab.zookeeper import set_data
 from kwalk.clusters.metadata import Api
+from kwalk.invariants.reading.inspection import inspect_snapshot
 from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS
 from kwalk.model.language import KwalkError
 
@@ -176,6 +178,24 @@ def _compacted_above_the_high_watermark(lab: Lab, this: ExperimentRound) -> Roun
     return RoundOutcome("the committed value is lost" if lost else "the committed value is kept", lost, details)
 
 
+def _compacted_by_the_brokers_policy(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Produce values of one key to a topic without a policy of its own; one of its two brokers cleans its log."""
+    topic, cleaning = this.topic, 1
+    _created(lab, topic, [cleaning, 2])
+    for number in range(VALUES):
+        produce(lab.brokers[cleaning].port, topic, 0, f"value {number}", key="k", acks=-1)
+    checkpoint = lab.brokers[cleaning].data / "cleaner-offset-checkpoint"
+    is_cleaned = wait_until(lambda: f"{topic} 0 " in checkpoint.read_text(), 4 * PATIENCE, every=0.3)
+    snapshot = collected(lab)
+    this.keep_snapshot("cleaned", snapshot.decode())
+    found = inspect_snapshot(snapshot)
+    sizes = [sum(broker["dirs"][f"{topic}-0"]["files"].values()) for broker in json.loads(snapshot)["brokers"].values()]
+    kinds = [kind.name for kind in found.by_kind()]
+    details = {"bytes of the copies": sizes, "kinds": kinds, "condition": found.condition.value}
+    text = f"copies have {sizes[0]} and {sizes[1]} bytes: {found.condition.value}"
+    return RoundOutcome(text, is_cleaned and sizes[0] != sizes[1] and not kinds, details)
+
+
 def _emptied_replica_joins(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     """Replace the disk of a follower while its leader asks to add it to the ISR; then the leader fails."""
     topic, leader, follower, controller = this.topic, 1, 2, 3
@@ -289,6 +309,18 @@ COMPACTING = LabOptions(
         "log.cleaner.dedupe.buffer.size": 2 << 20,
         "replica.lag.time.max.ms": 60_000,
     },
+)
+
+
+COMPACTING_BY_DEFAULT = LabOptions(
+    brokers=2,
+    settings={
+        **COMPACTING.settings,
+        "log.cleanup.policy": "compact",
+        "log.segment.bytes": 100,
+        "log.cleaner.min.cleanable.ratio": 0.01,
+    },
+    own_settings={2: {"log.cleaner.backoff.ms": int(HOUR * 1000)}},
 )
 
 
@@ -425,6 +457,8 @@ def _begin_again(lab: Lab, topic: str, meanwhile: Callable[[], None]) -> float |
 
 
 OK = "NONE"
+VALUES = 18
+"""How many values of a key are produced to a log that is cleaned."""
 LOGS, TRUNCATIONS, RECORDS = 300, 15, 4000
 """How many logs begin again, how often at most, and how many records another one has."""
 WRITTEN, BEGUN = 0.5, 4.0
@@ -481,6 +515,16 @@ EXPERIMENTS = (
         is_ordered=True,
         releases=("2.8.2", "3.0.0", "3.4.1", "3.9.0"),
         predicted=lambda release: release in ("2.8.2", "3.0.0"),
+    ),
+    Experiment(
+        name="compacted-by-the-brokers-policy",
+        about="Brokers compact logs, and a topic has no policy of its own; one of two brokers has cleaned its copy.",
+        expected="The copies have different bytes, and the cluster is consistent: cleaner-offset-checkpoint has it.",
+        story="log-compaction.md",
+        run=_compacted_by_the_brokers_policy,
+        options=COMPACTING_BY_DEFAULT,
+        releases=("2.8.2", "3.9.0"),
+        predicted=lambda _: True,
     ),
     Experiment(
         name="emptied-replica-joins",

@@ -15,6 +15,7 @@ from typing import Any
 
 from attrs import define, field
 
+from kwalk.clusters.collect.log_files import CHECKPOINTS
 from kwalk.clusters.lab.cluster import failed_root
 from kwalk.clusters.lab.experiments.damages import (
     DELETING,
@@ -45,7 +46,7 @@ SHAPES: tuple[Mapping[int, list[int]], ...] = (
 )
 MOST_TRIES = 24
 """How many acts are tried at most, as some cannot be done now."""
-OF_ROOTS = ("recovery-point-offset-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint")
+OF_ROOTS = tuple(CHECKPOINTS.values())
 """Files of a log directory that brokers write."""
 OF_LOGS = ("leader-epoch-checkpoint", "partition.metadata")
 """Files of a log that brokers write."""

@@ -173,8 +173,8 @@ class Facts:
     def newest(self, topic: Topic, number: int, hosts: Iterable[int]) -> tuple[tuple[int, ...], bool]:
         """Return the brokers whose logs may end last, and whether these are alike."""
         logs = {b: log for b in hosts if (log := self.log(b, topic, number)) is not None}
-        last = latest_logs(logs, topic)
-        return last, all(are_alike(logs[b], logs[last[0]], topic) for b in last[1:])
+        last = latest_logs(logs)
+        return last, all(are_alike(logs[b], logs[last[0]]) for b in last[1:])
 
     def last_epochs(self, topic: Topic, number: int, hosts: Iterable[int]) -> dict[int, int]:
         """Return the last leader epochs of logs, by broker."""

@@ -32,6 +32,7 @@ NOT_READ = {
     "replication-offset-checkpoint": "high watermarks begin at 0 then, and rise as followers fetch",
     "recovery-point-offset-checkpoint": "all logs are read then",
     "log-start-offset-checkpoint": "records that clients have deleted may come back",
+    "cleaner-offset-checkpoint": "the cleaner begins with the first record of each compacted log again",
     "leader-epoch-checkpoint": "the broker may truncate the log by its high watermark, and is not to be elected for it",
 }
 """What a broker does without a checkpoint, by its name."""

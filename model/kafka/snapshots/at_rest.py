@@ -607,7 +607,7 @@ def _undecided(capture: Capture, topic: Topic, partition: int) -> str:
     """Return why nothing shows which records of a partition are committed; empty if it has a state, or equal logs."""
     found = (capture.directory(b, topic.name, partition) for b in topic.partitions.get(partition, ()))
     logs = [log for log in found if log is not None]
-    compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in combinations(logs, 2))
+    compared = (compare(one, other) for one, other in combinations(logs, 2))
     if partition in topic.states or not any(c.relation in (Relation.DIVERGED, Relation.UNRELATED) for c in compared):
         return ""
     return "it has no state znode, and its logs have different records: see to that first"

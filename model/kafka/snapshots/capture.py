@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
+from enum import IntEnum
 from functools import cached_property, wraps
 from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -136,6 +137,25 @@ class BatchHeader:
     crc: int
 
 
+class Cleaning(IntEnum):
+    """Whether a cleaner has rewritten the batches of a partition's logs, by what a capture shows.
+
+    A broker writes the offset up to which it has cleaned a log to cleaner-offset-checkpoint as it is done, and removes
+    it with the log.
+
+    Kafka: LogCleaner.cleanLog, LogCleanerManager.doneCleaning; LogManager.asyncDelete.
+    """
+
+    NEVER = 0
+    """No broker has an entry, and the topic is not known to be compacted."""
+    NOT_SHOWN = 1
+    """The topic's own policy is another one, or it has none, and a checkpoint was not read."""
+    POSSIBLE = 2
+    """Neither the topic's policy nor all checkpoints were read."""
+    CLEANED = 3
+    """The topic is compacted, or a broker has an entry."""
+
+
 @frozen
 class Directory:
     """The log directory of one partition: what shows which log it is, without its records.
@@ -153,8 +173,8 @@ class Directory:
             machine has crashed since.
         high_watermark: the entry in replication-offset-checkpoint.
         is_garbled: whether partition.metadata is truncated or garbled, as after a crash of the machine (KAFKA-20177).
-        is_compacted: whether a cleaner removes batches: a replica that is made later gets the leader epochs of those
-            that are left, each from the first of them on (UnifiedLog.append).
+        cleaned: the entry in cleaner-offset-checkpoint, 0 without one: up to where its broker has cleaned it.
+        cleaning: whether a cleaner has rewritten batches of the partition, on any broker: replicas copy what is left.
     """
 
     topic_id: str | None = None
@@ -166,7 +186,16 @@ class Directory:
     recovery_point: int | None = None
     high_watermark: int | None = None
     is_garbled: bool = False
-    is_compacted: bool = False
+    cleaned: int | None = None
+    cleaning: Cleaning = field(default=Cleaning.NOT_SHOWN, eq=False)
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether a cleaner removes batches: a replica that is made later gets the leader epochs of what is left.
+
+        Each begins at the first batch that has it (UnifiedLog.append).
+        """
+        return self.cleaning is Cleaning.CLEANED
 
     @cached_property
     def start(self) -> int | None:
@@ -306,11 +335,6 @@ class Topic:
     def is_compacted(self) -> bool:
         """Whether a cleaner rewrites its logs, or did: the policy says so, or the topic is Kafka's own."""
         return self.name in COMPACTED or "compact" in (self.cleanup_policy or "")
-
-    @property
-    def may_be_compacted(self) -> bool:
-        """Whether a cleaner may have rewritten its logs: the policy says so, or is not known."""
-        return self.cleanup_policy is None or self.is_compacted
 
     @property
     def has_lost_its_policy(self) -> bool:
@@ -702,13 +726,13 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
     if image is not None and (older := _older(image, migration, topics, quorum_epoch)):
         contradictions.append(older)
         image = None
-    defaults = _settings(document.maybe("default_settings"))
+    defaults, known = _settings(document.maybe("default_settings")), _with_lost_policies(topics)
     return Capture(
         version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=_with_elections(_with_lost_policies(topics), None if active is None else brokers[active], defaults),
-        brokers={number: _as_at_start(broker, topics) for number, broker in brokers.items()},
+        topics=_with_elections(known, None if active is None else brokers[active], defaults),
+        brokers=_with_cleanings({b: _as_at_start(one, topics) for b, one in brokers.items()}, known),
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
         problems=(*_names(document.maybe("problems")), *contradictions),
@@ -886,7 +910,7 @@ def _check_format(document: JsonNode) -> None:
 
 def _as_at_start(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     """Return a broker with the directories that matter when it starts, whether they were seen or not."""
-    return _assumed(_with_policies(_without_removed(broker, topics), topics), topics)
+    return _assumed(_without_removed(broker, topics), topics)
 
 
 def _without_removed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
@@ -920,11 +944,40 @@ def _assumed(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
     return evolve(broker, directories={**broker.directories, **found}, assumed=frozenset(found))
 
 
-def _with_policies(broker: Broker, topics: Mapping[str, Topic]) -> Broker:
-    """Return a broker whose directories say whether their topics are compacted."""
-    known = {name for name, topic in topics.items() if topic.is_compacted}
-    found = {n: evolve(log, is_compacted=n.rpartition("-")[0] in known) for n, log in broker.directories.items()}
-    return evolve(broker, directories=found) if known else broker
+def _with_cleanings(brokers: Mapping[int, Broker], topics: Mapping[str, Topic]) -> dict[int, Broker]:
+    """Return brokers whose directories say whether a cleaner has rewritten logs of their partitions."""
+    entries: dict[str, set[int | None]] = {}
+    for broker in brokers.values():
+        for name, log in (*broker.directories.items(), *broker.set_aside.items()):
+            entries.setdefault(_partition_of(name), set()).add(log.cleaned)
+    known = {name: _cleaning(topics.get(name.rpartition("-")[0]), offsets) for name, offsets in entries.items()}
+
+    def with_its(logs: Mapping[str, Directory]) -> dict[str, Directory]:
+        return {name: evolve(log, cleaning=known[_partition_of(name)]) for name, log in logs.items()}
+
+    return {
+        number: evolve(broker, directories=with_its(broker.directories), set_aside=with_its(broker.set_aside))
+        for number, broker in brokers.items()
+    }
+
+
+def _partition_of(directory: str) -> str:
+    """Return the name of the directory that a partition's log has in use."""
+    return directory.rpartition(".")[0] if _SET_ASIDE.fullmatch(directory) else directory
+
+
+def _cleaning(topic: Topic | None, entries: Collection[int | None]) -> Cleaning:
+    """Return what shows whether logs of a partition were rewritten.
+
+    Args:
+        topic: The topic, None without znodes.
+        entries: Those of the logs in the checkpoints of their brokers.
+    """
+    if any(entries) or (topic is not None and topic.is_compacted):
+        return Cleaning.CLEANED
+    if None not in entries:
+        return Cleaning.NEVER
+    return Cleaning.POSSIBLE if topic is None or topic.cleanup_policy is None else Cleaning.NOT_SHOWN
 
 
 def _with_lost_policies(topics: Mapping[str, Topic]) -> dict[str, Topic]:
@@ -1150,6 +1203,7 @@ def _directory(node: JsonNode) -> Directory:
         log_start=_offset(node.maybe("log_start")),
         recovery_point=_offset(node.maybe("recovery_point")),
         high_watermark=_offset(node.maybe("high_watermark")),
+        cleaned=_offset(node.maybe("cleaned")),
         is_garbled=is_garbled,
     )
 

@@ -44,6 +44,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     compare,
     epoch_bounds,
     epochs_of,
+    may_be_cleaned,
     ranks_of,
 )
 from kwalk.model.kafka.snapshots.migrating import AMPLE, CONTROLLER, EPOCHS, REPAIRS, in_one_of
@@ -128,10 +129,9 @@ def _fact_of_earlier_topic(capture: Capture, one: SetAsideLog) -> str:
     last = max((epoch for epoch, _ in one.directory.leader_epochs or ()), default=0)
     if known is not None and known.leader_epoch < last:
         return f"it has the leader epoch {last}, and the partition only {known.leader_epoch}"
-    is_compacted = topic is None or topic.may_be_compacted
     for broker, log in sorted(_present(capture, one.topic, one.partition).items()):
         first = log.first_batch
-        is_other = begin_apart(one.directory, log, is_compacted=is_compacted)
+        is_other = begin_apart(one.directory, log)
         if first is not None and is_other and first.leader_epoch < last:
             return f"it has the leader epoch {last}, and the log on broker {broker} begins with {first.leader_epoch}"
     return ""
@@ -150,7 +150,7 @@ def _is_copied(capture: Capture, one: SetAsideLog) -> bool:
 
 def _sizes(logs: Sequence[Directory], topic: Topic | None) -> list[int]:
     """Return the bytes of copies of a log, if these say which one is longer; else nothing."""
-    is_unknown = topic is None or topic.may_be_compacted or any(log.segments is None for log in logs)
+    is_unknown = may_be_cleaned(*logs) or any(log.segments is None for log in logs)
     if is_unknown or len({log.start for log in logs}) > 1:
         return []
     return [sum((log.segments or {}).values()) for log in logs]

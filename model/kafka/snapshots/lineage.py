@@ -21,7 +21,15 @@ from itertools import accumulate, combinations, pairwise, product
 
 from attrs import evolve, field, frozen
 
-from kwalk.model.kafka.snapshots.capture import Broker, Capture, Directory, Topic, kept_by_capture, topic_label
+from kwalk.model.kafka.snapshots.capture import (
+    Broker,
+    Capture,
+    Cleaning,
+    Directory,
+    Topic,
+    kept_by_capture,
+    topic_label,
+)
 from kwalk.model.kafka.snapshots.diagnosis import (
     epochs_ahead,
     followers_of_epoch,
@@ -53,7 +61,27 @@ class LogComparison:
 
 
 UNLESS_CLEANED = "unless a cleaner has rewritten them (log.cleanup.policy of brokers, or an earlier one of the topic)"
-"""What bytes show nothing of: a snapshot has the topic's own policy, and that of now."""
+"""What bytes show nothing of where the cleaner's checkpoint was not read: a topic's own policy is that of now."""
+
+
+def may_be_cleaned(*logs: Directory) -> bool:
+    """Whether a cleaner may have rewritten batches, so that equal records have other headers and other sizes."""
+    return any(log.cleaning >= Cleaning.POSSIBLE for log in logs)
+
+
+def unless_cleaned(*logs: Directory) -> str:
+    """Return the condition under which bytes or headers show that logs differ, behind a comma; empty if they do."""
+    return f", {UNLESS_CLEANED}" if max(log.cleaning for log in logs) is Cleaning.NOT_SHOWN else ""
+
+
+def _unless_rewritten(one: Directory, other: Directory) -> str:
+    """Return the condition under which first batches at one offset show that two logs differ.
+
+    A cleaner keeps their leader epochs.
+    """
+    first, second = one.first_batch, other.first_batch
+    is_shown = first is not None and second is not None and first.leader_epoch != second.leader_epoch
+    return "" if is_shown else unless_cleaned(one, other)
 
 
 def epoch_at(log: Directory, offset: int) -> int | None:
@@ -97,13 +125,12 @@ def _differing_order(one: Directory, other: Directory) -> int | None:
     return min(found, default=None)
 
 
-def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> LogComparison:
+def compare(one: Directory, other: Directory) -> LogComparison:
     """Compare two logs of one partition.
 
     Args:
         one: A log.
         other: Another one.
-        is_compacted: Whether the cleaner may have rewritten batches, so that equal records have different headers.
 
     Returns:
         What they are to each other.
@@ -111,13 +138,13 @@ def compare(one: Directory, other: Directory, *, is_compacted: bool = False) -> 
     differs, first = differing_offset(one, other), one.first_batch
     if first is not None and first == other.first_batch:
         fact = f"the first batch at offset {first.base_offset} is the same"
-        return _of_related(one, other, differs, fact, is_compacted=is_compacted)
-    if first is not None and begin_apart(one, other, is_compacted=is_compacted):
-        fact = f"the first batches at offset {first.base_offset} differ"
+        return _of_related(one, other, differs, fact)
+    if first is not None and begin_apart(one, other):
+        fact = f"the first batches at offset {first.base_offset} differ{_unless_rewritten(one, other)}"
         is_one = one.topic_id is not None and one.topic_id == other.topic_id
         return LogComparison(Relation.DIVERGED if is_one else Relation.UNRELATED, fact)
     if one.topic_id is not None and one.topic_id == other.topic_id:
-        return _of_related(one, other, differs, "both have the same topic id", is_compacted=is_compacted)
+        return _of_related(one, other, differs, "both have the same topic id")
     if differs is not None:
         return LogComparison(Relation.UNRELATED, f"the records at offset {differs} have different leader epochs")
     return LogComparison(Relation.UNKNOWN)
@@ -134,8 +161,21 @@ def next_leader(capture: Capture, topic: Topic, partition: int) -> int | None:
     return next((b for b in topic.partitions.get(partition, ()) if b in state.isr and capture.brokers[b].alive), None)
 
 
+@frozen
+class LostRecords:
+    """Records of a replica that the leader's log lacks.
+
+    Attributes:
+        offset: where they begin.
+        condition: what must be so for it, behind a comma; empty if the leader epochs of both logs show it.
+    """
+
+    offset: int
+    condition: str = ""
+
+
 @kept_by_capture
-def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
+def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, LostRecords]:
     """Return the replicas with committed records that the leader's log lacks, and from which offset on.
 
     What is below a high watermark was in all logs of the ISR; where none is shown, what differs may be committed. What
@@ -149,43 +189,44 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, in
     if state is None or leader is None:
         return {}
     followers = followers_of_epoch(capture, topic, partition) if chosen == state.leader else {}
-    found: dict[int, int] = dict(followers)
+    found = {b: LostRecords(offset) for b, offset in followers.items()}
     for broker in topic.partitions.get(partition, ()):
         log = capture.directory(broker, topic.name, partition)
         if broker in {chosen, *found} or log is None or not capture.brokers[broker].seen:
             continue
-        log = _without_lost_end(log, [leader], topic)
+        log = _without_lost_end(log, [leader])
         if keeps_difference(log, leader):
             continue
         later = _committed_after(log, leader, state.leader_epoch)
-        if later is None and chosen == state.leader and not capture.brokers[broker].alive:
-            later = _end_in_own_epoch(log, leader, topic)
         if later is not None:
-            found[broker] = later
+            found[broker] = LostRecords(later)
+        elif chosen == state.leader and not capture.brokers[broker].alive:
+            end = _end_in_own_epoch(log, leader)
+            found |= {} if end is None else {broker: LostRecords(end, unless_cleaned(log, leader))}
         if broker in state.isr or chosen != state.leader:
             continue
-        sizes = None if topic.may_be_compacted else _differing_sizes(leader, log)
-        if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader, is_compacted=False):
-            found[broker] = sizes[0]
+        sizes = _differing_sizes(leader, log)
+        if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader) and broker not in found:
+            found[broker] = LostRecords(sizes[0], unless_cleaned(log, leader))
         differs, watermark = differing_offset(log, leader), log.high_watermark
-        relation = compare(log, leader, is_compacted=topic.may_be_compacted).relation
+        relation = compare(log, leader).relation
         if differs is None and relation in (Relation.SAME, Relation.PREFIX):
             end, watermark = end_of_last_epoch(log, leader), log.least_end if watermark is None else watermark
             if end is not None and watermark > end:
-                found[broker] = end
+                found[broker] = LostRecords(end)
         elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
-            found[broker] = differs
+            found[broker] = LostRecords(differs)
     return found
 
 
-def _end_in_own_epoch(log: Directory, leader: Directory, topic: Topic) -> int | None:
+def _end_in_own_epoch(log: Directory, leader: Directory) -> int | None:
     """Return the least end of a leader's log, where that of a broker which is down has more of its leader epoch.
 
     The leader has lost its end, or there were two leaders: what a follower has of the leader's own epoch, it had.
     """
     mine, its = max(log.leader_epochs or ((-1, 0),)), max(leader.leader_epochs or ((-1, 0),))
     is_own = mine == its and its[0] >= 0 and _have_same_epochs(log, leader)
-    return leader.least_end if is_own and _continues_longer(leader, log, topic) else None
+    return leader.least_end if is_own and _continues_longer(leader, log) else None
 
 
 def _committed_after(log: Directory, leader: Directory, epoch: int) -> int | None:
@@ -245,25 +286,30 @@ def _lacking(log: Directory, replicas: Sequence[Directory], epoch: int, topic: T
         begins = max((one.start or 0 for one in replicas), default=0)
         return f"no replica has a record, and its log has some before offset {log.least_end}" * (log.least_end > begins)
     last = max((known for known, _ in log.leader_epochs or ()), default=-1)
-    relations = [compare(log, one, is_compacted=topic.may_be_compacted).relation for one in replicas]
+    relations = [compare(log, one).relation for one in replicas]
     if last > epoch:
         is_related = not {Relation.UNKNOWN, Relation.UNRELATED} & {*relations}
         ahead = [one for one in replicas if max((known for known, _ in one.leader_epochs or ()), default=-1) >= last]
-        is_related = is_related and all(ends_after(log, one, topic) for one in ahead)  # the state may be behind all
+        is_related = is_related and all(ends_after(log, one) for one in ahead)  # the state may be behind all
         return f"its log has leader epoch {last}, and ZooKeeper {epoch}" * is_related
-    lacks = []
+    lacks, conditions = [], set[str]()
     for one, relation in zip(replicas, relations, strict=True):
         differs, end = differing_offset(log, one), end_of_last_epoch(log, one)
-        if differs is None and log.first_batch and begin_apart(log, one, is_compacted=topic.may_be_compacted):
+        if differs is None and relation is Relation.DIVERGED and log.first_batch and begin_apart(log, one):
             differs = log.first_batch.base_offset
+            conditions.add(_unless_rewritten(log, one))
         known = {Relation.DIVERGED: differs, Relation.SAME: end, Relation.PREFIX: end}.get(relation)
-        sizes = None if topic.may_be_compacted or relation is not Relation.DIVERGED else _differing_sizes(one, log)
-        known = sizes[0] if known is None and sizes and sizes[2] < sizes[3] else known
+        sizes = _differing_sizes(one, log) if relation is Relation.DIVERGED else None
+        if known is None and sizes and sizes[2] < sizes[3]:
+            known = sizes[0]
+            conditions.add(unless_cleaned(log, one))
         known = _committed_after(log, one, epoch) if known is None else known
         committed = log.least_end if log.high_watermark is None else log.high_watermark
         lacks += [known] if known is not None and known < committed else []
-    is_nowhere = len(lacks) == len(replicas)
-    return f"it has committed records from offset {min(lacks)} on, which the replicas lack" if is_nowhere else ""
+    if len(lacks) < len(replicas):
+        return ""
+    condition = max(conditions, default="")
+    return f"it has committed records from offset {min(lacks)} on, which the replicas lack{condition}"
 
 
 def end_of_last_epoch(log: Directory, leader: Directory) -> int | None:
@@ -328,11 +374,10 @@ def is_of_another_leader(log: Directory, leader: Directory) -> bool:
     The first epoch was, too, where logs with one topic id begin apart: so it is if a state was removed by hand.
     """
     is_one = log.topic_id is not None and log.topic_id == leader.topic_id
-    is_compacted = log.is_compacted or leader.is_compacted
-    return keeps_difference(log, leader) or (is_one and begin_apart(log, leader, is_compacted=is_compacted))
+    return keeps_difference(log, leader) or (is_one and begin_apart(log, leader))
 
 
-def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
+def begin_apart(one: Directory, other: Directory) -> bool:
     """Whether the first batches of two logs show that they are not copies: at one offset they have different headers.
 
     A cleaner rewrites batches, on each broker at another time, and keeps their offsets and leader epochs.
@@ -340,19 +385,19 @@ def begin_apart(one: Directory, other: Directory, *, is_compacted: bool) -> bool
     first, second = one.first_batch, other.first_batch
     if first is None or second is None or first.base_offset != second.base_offset:
         return False
-    return first.leader_epoch != second.leader_epoch or (not is_compacted and first != second)
+    return first.leader_epoch != second.leader_epoch or (not may_be_cleaned(one, other) and first != second)
 
 
-def _of_related(
-    one: Directory, other: Directory, differs: int | None, fact: str, *, is_compacted: bool
-) -> LogComparison:
+def _of_related(one: Directory, other: Directory, differs: int | None, fact: str) -> LogComparison:
     if differs is not None:
         return LogComparison(Relation.DIVERGED, f"the records at offset {differs} have different leader epochs")
     for epoch, starts in epochs_given_twice(one, other).items():
         return LogComparison(Relation.DIVERGED, f"leader epoch {epoch} begins at offset {listed(starts)}")
-    if sizes := None if is_compacted else _differing_sizes(one, other):
+    if sizes := _differing_sizes(one, other):
         base, after, mine, its = sizes
-        text = f"between the offsets {base} and {after} they have {mine:,} and {its:,} bytes, {UNLESS_CLEANED}"
+        text = (
+            f"between the offsets {base} and {after} they have {mine:,} and {its:,} bytes{unless_cleaned(one, other)}"
+        )
         return LogComparison(Relation.DIVERGED, text)
     ends = one.segments, other.segments
     is_longer = one.leader_epochs != other.leader_epochs or (None not in ends and ends[0] != ends[1])
@@ -463,7 +508,6 @@ class Lineages:
         groups: brokers whose logs are related.
         unrelated: pairs of groups, by their numbers, whose logs are not related, with the fact that shows it.
         earlier: groups of earlier topics of the name, with the fact that shows it.
-        is_compacted: whether the cleaner may have rewritten batches.
         isr: the brokers in the ISR, without those whose logs lack records, but with those that have them; those with
             the newest logs, if ZooKeeper's state is older than all logs, or gone.
         later: what brokers may have in memory in place of such a state.
@@ -475,7 +519,6 @@ class Lineages:
     groups: tuple[tuple[int, ...], ...]
     unrelated: Mapping[frozenset[int], str] = field(factory=dict)
     earlier: Mapping[int, str] = field(factory=dict)
-    is_compacted: bool = False
     isr: tuple[int, ...] = ()
     later: tuple[LaterState, ...] = ()
     is_spaced: bool = False
@@ -540,12 +583,9 @@ def lineages_of(
     logs = _logs_of(capture, topic, partition, brokers, assumed)
     outdated = [b for b in isr - assumed.keys() if is_outdated(capture, topic, partition, b, logs.get(b))]
     isr = set(newest) or (set() if outdated else _with_records(capture, topic, partition, isr))
-    is_compacted = topic.may_be_compacted
-    compared = {(a, b): compare(logs[a], logs[b], is_compacted=is_compacted) for a, b in combinations(logs, 2)}
+    compared = {(a, b): compare(logs[a], logs[b]) for a, b in combinations(logs, 2)}
     apart = {
-        (a, b): one.fact
-        for (a, b), one in compared.items()
-        if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr, is_compacted=is_compacted)
+        (a, b): one.fact for (a, b), one in compared.items() if _stay_apart(one, logs[a], logs[b], in_isr={a, b} <= isr)
     }
     related = [pair for pair, one in compared.items() if one.relation is not Relation.UNKNOWN and pair not in apart]
     unknown = (pair for pair, one in compared.items() if one.relation is Relation.UNKNOWN)
@@ -556,7 +596,7 @@ def lineages_of(
     foreign = {numbers[b]: fact for b, fact in earlier.items() if b in numbers}
     for number, other in product(foreign, set(range(len(groups))) - foreign.keys()):
         unrelated.setdefault(frozenset((number, other)), foreign[number])
-    found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, is_compacted, newest or tuple(isr))
+    found = Lineages(tuple(brokers), logs, groups, unrelated, foreign, newest or tuple(isr))
     ahead = partition not in topic.states or bool(epochs_ahead(capture, topic, partition, logs))
     return evolve(found, later=(*later_states(capture, topic, partition, newest),), is_spaced=ahead)
 
@@ -567,7 +607,7 @@ def _logs_of(
     """Return the logs of brokers, that of an only ISR member which has lost its end without what checkpoints say."""
     logs = {b: log for b in brokers if (log := assumed.get(b) or capture.directory(b, topic.name, partition))}
     cut = [b for b in logs if has_lost_its_end(capture, topic, partition, b)]
-    return {**logs, **{b: _without_lost_end(logs[b], logs.values(), topic) for b in cut}}
+    return {**logs, **{b: _without_lost_end(logs[b], logs.values()) for b in cut}}
 
 
 def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collection[int]) -> set[int]:
@@ -577,11 +617,11 @@ def _with_records(capture: Capture, topic: Topic, partition: int, isr: Collectio
     return ({*isr} | having) - {*lagging_members(capture, topic, partition), *short}
 
 
-def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool, is_compacted: bool) -> bool:
+def _stay_apart(compared: LogComparison, one: Directory, other: Directory, *, in_isr: bool) -> bool:
     """Whether two logs are of different lineages; of diverged ones, no ISR member truncates its own."""
     if compared.relation is Relation.DIVERGED:
         in_isr = in_isr or keeps_difference(one, other) or keeps_difference(other, one)
-        return in_isr or begin_apart(one, other, is_compacted=is_compacted)
+        return in_isr or begin_apart(one, other)
     return compared.relation is Relation.UNRELATED
 
 
@@ -627,13 +667,13 @@ def is_outdated(capture: Capture, topic: Topic, partition: int, owner: int, log:
     known = (other for b in others if (other := capture.directory(b, topic.name, partition)) is not None)
     if state is not None and (state.leader, state.isr) == (owner, (owner,)) and not capture.brokers[owner].alive:
         led = [epoch for epoch, _ in log.leader_epochs or () if epoch >= state.leader_epoch]
-        return not led and any(_has_more(other, log, topic) and ends_after(other, log, topic) for other in known)
+        return not led and any(_has_more(other, log) and ends_after(other, log) for other in known)
     if not lacks_last_epochs(topic, partition, log):
         return False
     return (
         not log.leader_epochs
         or not all(capture.shows(b, topic.name, partition) for b in others)
-        or any(_has_more(other, log, topic) for other in known)
+        or any(_has_more(other, log) for other in known)
     )
 
 
@@ -644,7 +684,7 @@ def is_displaced(capture: Capture, topic: Topic, partition: int, owner: int) -> 
     if log is None or not is_of_an_earlier_topic(capture, topic, log):
         return False
     own = (one for one in known.values() if one.topic_id == topic.topic_id)
-    return any(compare(one, log, is_compacted=topic.may_be_compacted).relation is Relation.UNRELATED for one in own)
+    return any(compare(one, log).relation is Relation.UNRELATED for one in own)
 
 
 def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int) -> bool:
@@ -663,20 +703,22 @@ def has_lost_its_end(capture: Capture, topic: Topic, partition: int, owner: int)
     if log is None or not log.leader_epochs or not log.segments:
         return False
     others = [*capture.logs_of({*topic.partitions.get(partition, ())} - {owner}, topic.name, partition).values()]
-    left = _without_lost_end(log, others, topic)
+    left = _without_lost_end(log, others)
     are_comparable = (other for other in others if left is not log or _have_same_epochs(log, other))
-    return any(_continues_longer(left, other, topic) for other in are_comparable)
+    return any(_continues_longer(left, other) for other in are_comparable)
 
 
-def _without_lost_end(log: Directory, others: Iterable[Directory], topic: Topic) -> Directory:
+def _without_lost_end(log: Directory, others: Iterable[Directory]) -> Directory:
     """Return a log without leader epochs that begin after its end, and checkpoints, if the bytes of copies show these.
 
     It has lost segments since: a leader begins an epoch at the end of its log. Of a cleaned one, bytes show nothing.
     """
     kept = epochs = log.leader_epochs or ()
-    for other in () if topic.may_be_compacted else others:
-        base = _comparable_from(log, other, is_compacted=False)
-        is_copy = _may_be_one(log, other) and not begin_apart(log, other, is_compacted=False)
+    for other in others:
+        if may_be_cleaned(log, other):
+            continue
+        base = _comparable_from(log, other)
+        is_copy = _may_be_one(log, other) and not begin_apart(log, other)
         if is_copy and base is not None and other.segments:
             size, before = _bytes_from(log, base), _bytes_before(other)
             ends = [at for at, found in before.items() if at > base and found - before[base] >= size]
@@ -718,7 +760,7 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
         if having := tuple(more):
             found[b] = having
     members = {b: log for b, log in logs.items() if b in state.isr}
-    for b, others in _outdated_members(members, topic, state.leader_epoch, leader).items():
+    for b, others in _outdated_members(members, state.leader_epoch, leader).items():
         found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
@@ -747,9 +789,7 @@ def _are_in_flight(log: Directory, end: int) -> bool:
     return log.high_watermark is not None and max(log.high_watermark, log.recovery_point or 0) <= end
 
 
-def _outdated_members(
-    members: Mapping[int, Directory], topic: Topic, epoch: int, leader: int | None
-) -> dict[int, tuple[int, ...]]:
+def _outdated_members(members: Mapping[int, Directory], epoch: int, leader: int | None) -> dict[int, tuple[int, ...]]:
     """Return the members whose logs lack leader epochs of records that others have committed, with these others.
 
     A follower that fetches has them in a moment; so a snapshot may show two moments, or the log is an old copy. What
@@ -759,12 +799,11 @@ def _outdated_members(
 
     Args:
         members: the logs of the ISR.
-        topic: the topic; the cleaner may have rewritten first batches of a compacted one.
         epoch: the partition's leader epoch.
         leader: the broker that leads, or is elected next.
     """
     pairs = combinations(members.values(), 2)
-    compared = (compare(one, other, is_compacted=topic.may_be_compacted) for one, other in pairs)
+    compared = (compare(one, other) for one, other in pairs)
     if any(one.relation is Relation.DIVERGED for one in compared):
         return {}
     followers = {b: log for b, log in members.items() if b != leader}
@@ -821,9 +860,9 @@ def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
     gone = [b for b, log in found.items() if log is None and capture.shows(b, topic.name, partition)]
     lagging |= dict.fromkeys(gone, filled[0]) if filled else {}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
-    best, are_closed = latest_logs(logs, topic), all(map(was_closed, logs.values()))
+    best, are_closed = latest_logs(logs), all(map(was_closed, logs.values()))
     for b, log in logs.items():
-        later = [other for other in best if ends_after(logs[other], log, topic)]
+        later = [other for other in best if ends_after(logs[other], log)]
         is_older = later and not _have_same_epochs(logs[later[0]], log)
         if later and (is_older or not are_closed or (logs[later[0]].high_watermark or 0) > (log.recovery_point or 0)):
             lagging[b] = later[0]
@@ -841,8 +880,8 @@ def latest_members(capture: Capture, topic: Topic, partition: int) -> tuple[int,
     members = {b: capture.directory(b, topic.name, partition) for b in topic.states[partition].isr if b not in best}
     logs, found = {b: log for b, log in members.items() if log is not None and log.leader_epochs}, [*best]
     while left := {b: log for b, log in logs.items() if b not in found}:
-        first, *others = latest_logs(left, topic)
-        if not all(are_alike(left[first], left[other], topic) for other in others):
+        first, *others = latest_logs(left)
+        if not all(are_alike(left[first], left[other]) for other in others):
             break
         found += [first, *others]
     return tuple(found)
@@ -859,8 +898,8 @@ def shorter_members(capture: Capture, topic: Topic, partition: int) -> dict[int,
         return {}
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
-    best = latest_logs(logs, topic)[:1]
-    return {b: one for one in best for b, log in logs.items() if ends_after(logs[one], log, topic)}
+    best = latest_logs(logs)[:1]
+    return {b: one for one in best for b, log in logs.items() if ends_after(logs[one], log)}
 
 
 def unordered_members(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -874,17 +913,17 @@ def unordered_members(capture: Capture, topic: Topic, partition: int) -> tuple[i
     lacking = members_lacking_records(capture, topic, partition)
     found = {b: capture.directory(b, topic.name, partition) for b in state.isr if b not in lacking}
     logs = {b: log for b, log in found.items() if log is not None and log.leader_epochs}
-    best = latest_logs({b: log for b, log in logs.items() if log.topic_id in (None, topic.topic_id)}, topic)
+    best = latest_logs({b: log for b, log in logs.items() if log.topic_id in (None, topic.topic_id)})
     pairs = [(logs[a], logs[b]) for a, b in combinations(best, 2)]
-    return best if any(a.last_epochs != b.last_epochs and not are_alike(a, b, topic) for a, b in pairs) else ()
+    return best if any(a.last_epochs != b.last_epochs and not are_alike(a, b) for a, b in pairs) else ()
 
 
-def latest_logs(logs: Mapping[int, Directory], topic: Topic) -> tuple[int, ...]:
+def latest_logs(logs: Mapping[int, Directory]) -> tuple[int, ...]:
     """Return the brokers whose logs no other one is known to end after, first the one with the last leader epoch.
 
     Several are alike, or nothing shows which of them ends last.
     """
-    last = [b for b, log in logs.items() if not any(ends_after(other, log, topic) for other in logs.values())]
+    last = [b for b, log in logs.items() if not any(ends_after(other, log) for other in logs.values())]
     return tuple(sorted(last, key=lambda b: end_of(logs[b]), reverse=True))
 
 
@@ -893,7 +932,7 @@ def end_of(log: Directory | None) -> tuple[int, int]:
     return (-1, 0) if log is None else ((log.last_epochs or (-1,))[-1], sum((log.segments or {}).values()))
 
 
-def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
+def ends_after(one: Directory, other: Directory) -> bool:
     """Whether a log's last record is known to have a later leader epoch than another one's, or to follow it.
 
     Between replicas the later leader epoch decides whose records are kept, then the longer log. Where nothing shows
@@ -902,7 +941,7 @@ def ends_after(one: Directory, other: Directory, topic: Topic) -> bool:
     mine, its = one.last_epochs, other.last_epochs
     if not mine or its is None or not _may_be_one(one, other):
         return False
-    return mine[0] > max(its, default=-1) or _continues_longer(other, one, topic)
+    return mine[0] > max(its, default=-1) or _continues_longer(other, one)
 
 
 def _begin_alike(one: Directory, other: Directory) -> bool:
@@ -915,11 +954,10 @@ def _may_be_one(one: Directory, other: Directory) -> bool:
     return None in (one.topic_id, other.topic_id) or one.topic_id == other.topic_id or _begin_alike(one, other)
 
 
-def are_alike(one: Directory, other: Directory, topic: Topic) -> bool:
+def are_alike(one: Directory, other: Directory) -> bool:
     """Whether two logs are the same, but for a leader epoch without a record."""
-    cleaned = topic.may_be_compacted
-    is_one = any(_is_continued(*pair, is_compacted=cleaned) for pair in ((one, other), (other, one)))
-    base = _comparable_from(one, other, is_compacted=cleaned)
+    is_one = _is_continued(one, other) or _is_continued(other, one)
+    base = _comparable_from(one, other)
     is_as_long = base is not None and _bytes_from(one, base) == _bytes_from(other, base)
     return is_one and (is_as_long or one.segments == other.segments)
 
@@ -936,14 +974,14 @@ def was_closed(log: Directory) -> bool:
     return point is not None and watermark is not None and watermark <= point
 
 
-def _is_continued(one: Directory, other: Directory, *, is_compacted: bool) -> bool:
+def _is_continued(one: Directory, other: Directory) -> bool:
     """Whether a log is another one, as far as is shown, but for its end, and for later leader epochs of that one.
 
     Retention may have deleted the beginning of either, or a cleaner: then a topic id shows that they are one.
     """
     if not (one.topic_id == other.topic_id or _begin_alike(one, other)) or not one.segments or not other.segments:
         return False
-    is_cut = min(one.segments) != min(other.segments) or is_compacted
+    is_cut = min(one.segments) != min(other.segments) or may_be_cleaned(one, other)
     mine, its = (
         [e for e in epochs if log.end is None or e[1] < log.end]
         for log, epochs in zip((one, other), _epochs_of_both(one, other), strict=True)
@@ -972,9 +1010,9 @@ def _differing_sizes(one: Directory, other: Directory) -> tuple[int, int, int, i
     """Return two offsets at which both logs begin a segment, and their bytes between these, if they differ; else None.
 
     A segment was removed or cut by hand, or with a disk: a follower appends the leader's batches as they are, and never
-    copies what is before its end.
+    copies what is before its end. Of logs that a cleaner may have rewritten, none are returned.
     """
-    if one.segments == other.segments:
+    if one.segments == other.segments or may_be_cleaned(one, other):
         return None
     mine, its = (_bytes_before(log) for log in (one, other))
     for base, after in pairwise(sorted({*mine} & {*its})):
@@ -990,7 +1028,7 @@ def _bytes_before(log: Directory) -> dict[int, int]:
     return dict(zip((base for base, _ in known), accumulate((size for _, size in known), initial=0), strict=False))
 
 
-def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) -> int | None:
+def _comparable_from(one: Directory, other: Directory) -> int | None:
     """Return an offset from which on copies have the same bytes: the last one at which segments of both begin.
 
     A cleaner may have rewritten all segments but the last one.
@@ -999,17 +1037,18 @@ def _comparable_from(one: Directory, other: Directory, *, is_compacted: bool) ->
     """
     mine, its = one.segments or {}, other.segments or {}
     base = max({*mine} & {*its}, default=None)
-    return None if is_compacted and not (mine and its and base == max(mine) == max(its)) else base
+    is_last = bool(mine and its) and base == max(mine) == max(its)
+    return base if is_last or not may_be_cleaned(one, other) else None
 
 
 def _bytes_from(log: Directory, base: int) -> int:
     return sum(size for at, size in (log.segments or {}).items() if at >= base)
 
 
-def _continues_longer(one: Directory, other: Directory, topic: Topic) -> bool:
+def _continues_longer(one: Directory, other: Directory) -> bool:
     """Whether a log is continued by another one that is longer, as far as bytes show it."""
-    base = _comparable_from(one, other, is_compacted=topic.may_be_compacted)
-    if base is None or not _is_continued(one, other, is_compacted=topic.may_be_compacted):
+    base = _comparable_from(one, other)
+    if base is None or not _is_continued(one, other):
         return False
     return _bytes_from(other, base) > _bytes_from(one, base)
 
@@ -1022,11 +1061,11 @@ def lacks_last_epochs(topic: Topic, partition: int, log: Directory) -> bool:
     return all(epoch < state.leader_epoch - 1 for epoch, _ in log.leader_epochs)
 
 
-def _has_more(one: Directory, other: Directory, topic: Topic) -> bool:
+def _has_more(one: Directory, other: Directory) -> bool:
     """Whether a log may have later records of the topic than another one; where no sizes are shown, it may."""
     if not _may_be_one(one, other):
         return False
-    return not ends_after(other, one, topic) and not are_alike(one, other, topic)
+    return not ends_after(other, one) and not are_alike(one, other)
 
 
 def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ...]:
@@ -1054,9 +1093,9 @@ def newest_logs(capture: Capture, topic: Topic, partition: int) -> tuple[int, ..
         if len(members) < len(served.isr) or (leader is not None and latest.get(leader) != max(latest.values())):
             return ()
     else:
-        leader, last = None if state is None else state.leader, latest_logs(logs, topic)
+        leader, last = None if state is None else state.leader, latest_logs(logs)
         members = [b for b in last if latest[b] == max(latest.values())]
-        if not members or not all(are_alike(logs[b], logs[members[0]], topic) for b in last if b != members[0]):
+        if not members or not all(are_alike(logs[b], logs[members[0]]) for b in last if b != members[0]):
             return ()
     return tuple(sorted(members, key=lambda b: (not capture.brokers[b].alive, b != leader, replicas.index(b))))
 
@@ -1184,7 +1223,7 @@ def choices_of(capture: Capture, lineages: Lineages, topic: Topic, partition: in
         left = evolve(lineages.without(owners), isr=tuple(owners.get(b, b) for b in lineages.isr))
         if not any(capture.brokers[b].alive for b in lineages.isr):  # power may have been lost: the longest has all
             ends = {b: log for b in left.isr if (log := left.logs.get(b)) is not None}
-            left = evolve(left, isr=latest_logs(ends, topic) or left.isr)
+            left = evolve(left, isr=latest_logs(ends) or left.isr)
         own = tuple({group for broker in same if (group := left.group_of(broker)) is not None})
         which = listed([f"broker {broker} is that of broker {old}" for broker, old in same.items()])
         first = _choice(left, topic, partition, own[:1], f"if the disk of {which}, which has got another id")
@@ -1325,13 +1364,10 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
     order = sorted(isr or own, key=lambda b: (-_length(logs[b], bounds), state is None or b != state.leader))
     shown = {b: logs[b] for b in own if is_seen(logs[b]) and not logs[b].is_empty}
     if isr and order[0] not in shown:  # what was not seen of the ISR has all that others have, and more
-        order = [*latest_logs(shown, topic), *order]
+        order = [*latest_logs(shown), *order]
     holders: list[tuple[int | None, list[int]]] = [(order[0], isr)] if isr else [(b, [b]) for b in own]
     for reference, among in holders or [(None, [])]:
-        agrees = {
-            b: reference is None or _agrees(logs[reference], log, is_compacted=lineages.is_compacted)
-            for b, log in logs.items()
-        }
+        agrees = {b: reference is None or _agrees(logs[reference], log) for b, log in logs.items()}
         before = _first_known([logs[b] for b in own if agrees[b]], bounds)
         common = epochs_of(logs[reference], bounds, ranks, before) if reference is not None else ()
         same = {b for b in among if agrees[b]}
@@ -1346,11 +1382,7 @@ def _cases(lineages: Lineages, topic: Topic, partition: int, numbers: Mapping[in
                 epochs = epochs_of(logs[b], bounds, ranks, before if lineage == OWN and agrees[b] else {})
                 if lineage == OWN and logs[b].is_compacted and agrees[b]:
                     epochs = (*common[: len(epochs)], *epochs[len(common) :])  # what a cleaning has removed, it had
-                began_apart = (
-                    lineage == OWN
-                    and reference is not None
-                    and begin_apart(logs[reference], logs[b], is_compacted=lineages.is_compacted)
-                )
+                began_apart = lineage == OWN and reference is not None and begin_apart(logs[reference], logs[b])
                 contents.append(LogContent(epochs, (OTHER if began_apart else lineage,) * len(epochs)))
         committed = frozenset(lineages.brokers.index(b) for b in same) if common else frozenset()
         case = LineageCase(tuple(contents), ranks[epoch], committed)
@@ -1363,9 +1395,9 @@ def is_seen(log: Directory) -> bool:
     return log != Directory(log.topic_id)
 
 
-def _agrees(reference: Directory, log: Directory, *, is_compacted: bool) -> bool:
+def _agrees(reference: Directory, log: Directory) -> bool:
     """Whether a log has nothing that differs from another one of its lineage."""
-    return compare(reference, log, is_compacted=is_compacted).relation is not Relation.DIVERGED
+    return compare(reference, log).relation is not Relation.DIVERGED
 
 
 def _first_known(logs: Sequence[Directory], bounds: Iterable[int]) -> dict[int, int]:

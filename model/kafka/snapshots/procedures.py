@@ -811,7 +811,7 @@ class Catalogue:
             lacking = members_lacking_records(self.capture, topic, number)
             found.update(b for having in lacking.values() for b in having if b not in isr)
             others = self.capture.logs_of({*replicas} & self._kept(topic, number) - {*isr}, topic.name, number)
-            last = latest_logs(others, topic)
+            last = latest_logs(others)
             found.update(last if live and not {*live} & {*last} else ())
         return sorted(b for b in found if not self.capture.brokers[b].alive)
 
@@ -1049,7 +1049,7 @@ class Catalogue:
         return found
 
     @cached_property
-    def _lost(self) -> dict[str, dict[int, int]]:
+    def _lost(self) -> dict[str, Collection[int]]:
         topics = self.capture.topics.values()
         known = {f"{topic_label(t.name)}-{n}": lost_records(self.capture, t, n) for t in topics for n in t.partitions}
         return {name: members for name, members in known.items() if members}
