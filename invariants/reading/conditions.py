@@ -92,7 +92,8 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
 def _of_beginnings(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
     """Return the condition that retention has removed what ISR members lack before their first segments.
 
-    Replicas delete what is before the beginning of their leader's log: it may be the last copy.
+    Replicas delete what is before the beginning of their leader's log: it may be the last copy. Those that follow a
+    leader have done so.
 
     Kafka: ReplicaFetcherThread.processPartitionData (maybeIncrementLogStartOffset).
     """
@@ -100,11 +101,13 @@ def _of_beginnings(capture: Capture, parts: Iterable[ClusterPart], gone: Collect
     for part in parts:
         name, number = part.topic.name, part.partitions[0]
         known = zip(part.observed.brokers, part.observed.situation.brokers, strict=True)
-        is_served = any(one.in_isr and one.alive for _, one in known) or name in capture.deleting
-        logs = capture.logs_of({*part.choice.keeps} - {*gone}, name, number)
+        is_served = any(one.in_isr and one.alive for _, one in known)
+        logs = capture.logs_of({*part.choice.keeps} - {*gone}, name, number) if name not in capture.deleting else {}
         starts = [log.start or 0 for b, log in logs.items() if b in part.lineages.isr]
-        earlier = [b for b, log in logs.items() if log.is_empty is False and (log.start or 0) < min(starts, default=0)]
-        if earlier and not is_served:
+        begin = {b: log.start or 0 for b, log in logs.items() if log.is_empty is False}
+        idle = {b for b in begin if not is_served or not capture.brokers[b].alive}
+        earlier = [b for b, start in begin.items() if b in idle and start < min(starts, default=0)]
+        if earlier:
             found[f"the beginning of {part.name}, which {brokers(earlier)} {each(earlier, 'has', 'have')}"] = None
     lacks = f"if what ISR members lack of {listed(list(found))}, was deleted by retention or on purpose"
     return lacks if found else ""

@@ -80,6 +80,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     last_copies_aside,
     lost_records,
     members_lacking_records,
+    missed_by_members,
     next_leader,
     records_elsewhere,
     same_disks,
@@ -756,6 +757,9 @@ class Findings:
         having = sorted({b for others in found.values() for b in others})
         marks = [log.high_watermark or 0 for b, log in logs.items() if log is not None and b in having]
         lacks = {b: "lacks leader epochs" if end is None else f"ends at {end}" for b, end in ends.items()}
+        missed = missed_by_members(self.capture, place.topic, place.partition)
+        firsts = {b: min(missed[b].values()) for b, end in ends.items() if b in missed and end is None}
+        lacks |= {b: f"lacks records from offset {one.offset} on{one.condition}" for b, one in firsts.items()}
         lacks |= dict.fromkeys(found.keys() - lacks.keys(), "is gone")
         shown = listed([f"the log of broker {b} {lack}" for b, lack in lacks.items()])
         are_committed = max(marks) > min((end or 0 for end in ends.values()), default=0)

@@ -19,7 +19,13 @@ from kwalk.invariants.reading.finding_kinds import (
 from kwalk.model.kafka.snapshots.at_rest import Observed
 from kwalk.model.kafka.snapshots.capture import Capture, Directory, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, listed
-from kwalk.model.kafka.snapshots.lineage import end_of, is_seen, latest_logs, may_be_cleaned
+from kwalk.model.kafka.snapshots.lineage import (
+    end_of,
+    is_seen,
+    latest_logs,
+    may_be_cleaned,
+    missed_by_members,
+)
 from kwalk.model.kafka.snapshots.procedures import (
     ELECT,
     ELECT_AFTER,
@@ -83,7 +89,7 @@ def with_losses(
     if any(one.name.startswith(LOSSY) for one in first.procedures):
         members = {b for part in parts for b in part.observed.isr}
         saving = {f"{START_BROKER}{b}" for b in members}  # others may be elected, as what these have is given up
-        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(parts, b)}
+        unsaved = saving - {f"{START_BROKER}{b}" for b in members if _saves_all(capture, parts, b)}
         empty = {name.replace(START_BROKER, START_EMPTY) for name in _named(first, START_BROKER)}
         worse = _outdone(capture, parts)
         kept = tuple(one for one in first.procedures if one.name not in empty and not _does(one, unsaved | worse))
@@ -116,12 +122,15 @@ def _does(one: Procedure, names: Collection[str]) -> bool:
     return one.name in names or any(f"{START_BROKER}{b}" in names for b in others)
 
 
-def _saves_all(parts: Sequence[ClusterPart], broker: int) -> bool:
+def _saves_all(capture: Capture, parts: Sequence[ClusterPart], broker: int) -> bool:
     """Whether a broker has what was acknowledged in each part whose ISR it is in, and another part may lose records.
 
-    Where no ISR member is known to have it, the log that no other one is known to end after may, if it has records.
+    Where no ISR member is known to have it, the log that no other one is known to end after may, if it has records and
+    has lost none that others have.
     """
     own = [part for part in parts if broker in part.observed.isr]
+    if any(broker in missed_by_members(capture, part.topic, part.partitions[0]) for part in own):
+        return False
     sure = [part for part in own if broker in part.lineages.isr]
     return len(sure) < len(parts) and all(part in sure or _ends_last(part, broker) for part in own)
 

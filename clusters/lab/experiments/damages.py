@@ -606,6 +606,24 @@ def lost_ends(scene: Scene, *, assignment: Mapping[int, list[int]]) -> None:
         _cut(scene, partition, replicas[0])
 
 
+def lost_segments(scene: Scene, *, lost: slice, leads_again: bool) -> None:
+    """Remove segments of the only ISR member's log while it is down; perhaps it leads again and stops; others run."""
+    scene.create({0: [1, 2, 3]}, {**FOR_EVER, "segment.bytes": "100"})
+    scene.write(FIRST, 6)
+    scene.stop(3, 2, 1)
+    log = scene.lab.brokers[1].data / f"{scene.topic}-0"
+    for segment in sorted(log.glob("*.log"))[lost]:
+        for path in log.glob(f"{segment.stem}.*"):
+            path.unlink()
+        scene.lab.note(f"segment {segment.name} of broker 1 is removed")
+    if leads_again:
+        scene.start(1)
+        scene.write(FIRST)
+        scene.stop(1)
+    scene.start(2, 3)
+    scene.gone.add(1)
+
+
 def controller_epoch_set_back(scene: Scene) -> None:
     """Write an early /controller_epoch, and let the next controller be elected with it."""
     lab = scene.lab

@@ -818,6 +818,23 @@ OF_REPLICAS = (
         DOWN,
         options=OFTEN_CHECKPOINTED,
     ),
+    *(
+        planned(
+            f"lost-segments-{which}",
+            f"The only ISR member has stopped, and its log has lost {what}; the others run",
+            Case(
+                partial(damages.lost_segments, lost=lost, leads_again=leads_again),
+                _always("isr-member-lacks-records", "no-live-isr"),
+                probed=False,
+            ),
+            DOWN,
+        )
+        for which, what, lost, leads_again in (
+            ("beginning", "its first segments", slice(0, 4), False),
+            ("middle", "segments in the middle", slice(2, 4), False),
+            ("end", "its last segments before it led again", slice(2, None), True),
+        )
+    ),
     planned(
         "all-down",
         "All of five brokers crash; each answer but the first is for who misses one of them",

@@ -18,6 +18,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     lagging_members,
     last_copies_aside,
     members_lacking_records,
+    missed_by_members,
     shorter_members,
     unordered_members,
 )
@@ -122,6 +123,12 @@ class StartAdvice(Facts):
             return "has lost its end: one that copied it has more"
         if log is not None and log.end == 0:
             return "is empty, and others have records"
+        if missed := missed_by_members(self.capture, place.topic, place.partition).get(broker):
+            first = min(missed.values())
+            return (
+                f"lacks records from offset {first.offset} on, which {brokers(missed)} {each(missed, 'has', 'have')}"
+                f"{first.condition}"
+            )
         return "lacks the last leader epochs, and others may have more" if log else "is gone"
 
     def _unless_own(self, place: PartitionLogs, broker: int) -> str:

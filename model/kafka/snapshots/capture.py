@@ -217,6 +217,17 @@ class Directory:
             return None
         return first[1] if first[1] > max(self.start, batch.base_offset) else None
 
+    @property
+    def is_cut_by_hand(self) -> bool:
+        """Whether segments at the beginning were removed while the broker was down: their leader epochs are left.
+
+        A broker that deletes segments moves the first leader epoch to the first offset that is left.
+
+        Kafka: UnifiedLog.maybeIncrementLogStartOffset (LeaderEpochFileCache.truncateFromStart).
+        """
+        starts = [offset for _, offset in self.leader_epochs or ()]
+        return bool(starts) and bool(self.segments) and min(starts) < min(self.segments or starts)
+
     @cached_property
     def least_end(self) -> int:
         """An offset up to which the log has records, as far as is shown: its end is not below it."""

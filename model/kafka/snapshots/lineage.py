@@ -161,7 +161,7 @@ def next_leader(capture: Capture, topic: Topic, partition: int) -> int | None:
     return next((b for b in topic.partitions.get(partition, ()) if b in state.isr and capture.brokers[b].alive), None)
 
 
-@frozen
+@frozen(order=True)
 class LostRecords:
     """Records of a replica that the leader's log lacks.
 
@@ -203,19 +203,57 @@ def lost_records(capture: Capture, topic: Topic, partition: int) -> dict[int, Lo
         elif chosen == state.leader and not capture.brokers[broker].alive:
             end = _end_in_own_epoch(log, leader)
             found |= {} if end is None else {broker: LostRecords(end, unless_cleaned(log, leader))}
-        if broker in state.isr or chosen != state.leader:
+        if broker in state.isr:
             continue
-        sizes = _differing_sizes(leader, log)
-        if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader) and broker not in found:
-            found[broker] = LostRecords(sizes[0], unless_cleaned(log, leader))
-        differs, watermark = differing_offset(log, leader), log.high_watermark
-        relation = compare(log, leader).relation
-        if differs is None and relation in (Relation.SAME, Relation.PREFIX):
-            end, watermark = end_of_last_epoch(log, leader), log.least_end if watermark is None else watermark
-            if end is not None and watermark > end:
-                found[broker] = LostRecords(end)
-        elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
-            found[broker] = LostRecords(differs)
+        missed = _missed(log, leader) if chosen == state.leader else _removed_beginning(log, leader)
+        if missed is not None and not (missed.condition and broker in found):
+            found[broker] = missed
+    return found
+
+
+def _missed(log: Directory, leader: Directory) -> LostRecords | None:
+    """Return the committed records of a log that a leader's log lacks, or has others in their place."""
+    differs, watermark = differing_offset(log, leader), log.high_watermark
+    relation = compare(log, leader).relation
+    if differs is None and relation in (Relation.SAME, Relation.PREFIX):
+        end, watermark = end_of_last_epoch(log, leader), log.least_end if watermark is None else watermark
+        if end is not None and watermark > end:
+            return LostRecords(end)
+    elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
+        return LostRecords(differs)
+    sizes = _differing_sizes(leader, log)
+    if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader):
+        return LostRecords(sizes[0], unless_cleaned(log, leader))
+    return _removed_beginning(log, leader)
+
+
+def _removed_beginning(log: Directory, leader: Directory) -> LostRecords | None:
+    """Return the records of a log that were removed by hand from the beginning of a leader's log."""
+    is_earlier = leader.is_cut_by_hand and log.is_empty is False and (log.start or 0) < (leader.start or 0)
+    return LostRecords(log.start or 0) if is_earlier and _may_be_one(log, leader) else None
+
+
+@kept_by_capture
+def missed_by_members(capture: Capture, topic: Topic, partition: int) -> dict[int, dict[int, LostRecords]]:
+    """Return the ISR members that lack committed records of replicas outside the ISR, while all are down.
+
+    A member that starts leads; replicas outside the ISR then truncate their logs to its log, and delete what is before
+    its beginning. So it is where segments were lost with a disk, and it has perhaps led since. For each member these
+    replicas, with what it lacks of each.
+
+    Kafka: AbstractFetcherThread.truncateToEpochEndOffsets; ReplicaFetcherThread.processPartitionData.
+    """
+    state = topic.states.get(partition)
+    if state is None or topic.name in capture.deleting or any(capture.brokers[b].alive for b in state.isr):
+        return {}
+    logs = capture.logs_of({*topic.partitions.get(partition, ()), *state.isr}, topic.name, partition)
+    found: dict[int, dict[int, LostRecords]] = {}
+    for b in logs.keys() & {*state.isr}:
+        others = {o: log for o, log in logs.items() if o not in state.isr and not keeps_difference(log, logs[b])}
+        missed = {o: _missed(log, logs[b]) for o, log in others.items()}
+        missed = {o: at for o, at in missed.items() if not is_of_an_earlier_topic(capture, topic, others[o])}
+        if known := {o: at for o, at in missed.items() if at is not None}:
+            found[b] = known
     return found
 
 
@@ -762,6 +800,8 @@ def members_lacking_records(capture: Capture, topic: Topic, partition: int) -> d
     members = {b: log for b, log in logs.items() if b in state.isr}
     for b, others in _outdated_members(members, state.leader_epoch, leader).items():
         found[b] = tuple(dict.fromkeys((*found.get(b, ()), *others)))
+    for b, missed in missed_by_members(capture, topic, partition).items():
+        found[b] = tuple(dict.fromkeys((*found.get(b, ()), *missed)))
     return {b: having for b, others in found.items() if (having := tuple(o for o in others if o not in found))}
 
 
