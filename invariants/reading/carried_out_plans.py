@@ -80,6 +80,7 @@ CARRIED_OUT = tuple(
         ("cancelled-reassignment", OLDER, ("isr-outside-replicas", "stray-log"), ("put-back",)),
         ("cancelled-reassignment", SINCE_3, ("isr-outside-replicas",), ("put-back",)),
         ("reassignment-to-a-lost-broker", EVERY, ("reassignment-waits",), ("start-broker",)),
+        ("reassignment-without-isr", ENDS, ("no-live-isr", "reassignment-waits"), ("start-broker",)),
         ("dead-in-isr", EVERY, ("isr-names-a-dead-broker",), (FAIL_OVER,)),
         ("isr-by-hand", EVERY, ("isr-written-by-hand",), ("write-states-of-leaders", FAIL_OVER)),
         ("stopped-isr", EVERY, ("no-live-isr",), ("start-broker",)),

@@ -8,6 +8,7 @@ from statistics import mode
 from attrs import evolve, frozen
 
 from kwalk.model.kafka.snapshots.at_rest import (
+    BrokerSituation,
     Observed,
     Situations,
     deletion_waits_for,
@@ -93,7 +94,8 @@ def groups_of(
             elif by_hand := _by_hand(capture, topic, partition):
                 why = why or by_hand
             elif len(observed.brokers) > MOST_BROKERS:
-                why = why or f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
+                too_many = f"{len(observed.brokers)} brokers take part, more than the {MOST_BROKERS} of a model"
+                why = why or (_moving(capture, topic, partition) if partition in topic.moving else too_many)
             if why:
                 left.append(LeftOut(_without_world(situations, topic, (partition,)), why))
                 continue
@@ -122,9 +124,9 @@ def _ends_with_all_records(situations: Situations, topic: Topic, partition: int)
     """Whether a reassignment, whenever it ends, leaves several replicas with all records that its logs have.
 
     Then no step does anything to the partition that it does not do to one with the replicas of both assignments, which
-    worlds have. All logs are of the lineage of a live leader in the ISR, and a replica that is down is waited for. The
-    controller ends the reassignment when the replicas that the partition is to have are in the ISR, and others have
-    nothing that these lack.
+    worlds have. All logs are of the lineage of a live leader in the ISR, or of the ISR if all of it is down: nothing is
+    copied before a member leads. The controller ends the reassignment when the replicas that the partition is to have
+    are in the ISR, and others have nothing that these lack.
 
     Kafka: KafkaController.onPartitionReassignment, isReassignmentComplete.
     """
@@ -134,15 +136,20 @@ def _ends_with_all_records(situations: Situations, topic: Topic, partition: int)
     known = dict(zip(observed.brokers, observed.situation.brokers, strict=True))
     logs, identity = situations.lineages(topic, partition, observed.brokers), observed.situation.topic_id
     is_led = any(one.leads and is_in_order(one) and one.file == identity for one in known.values())
-    if len(target) < 2 or not is_led or is_idle or len(logs.groups) > 1 or logs.later:
+    waits = _waits_for_isr([one for one in known.values() if one.in_isr])
+    if len(target) < 2 or not (is_led or waits) or is_idle or len(logs.groups) > 1 or logs.later:
         return False
     return topic.name not in capture.deleting and all(
         not (one.earlier or one.offline or one.may_hold_another_id or one.holds_another_id)
         and one.file in (None, identity)
-        and (is_in_order(one) or not (one.in_isr or (one.directory and not one.replica)))
-        and (one.alive or b in target or not one.replica)
-        for b, one in known.items()
+        and (is_in_order(one) or (waits and one.in_isr) or not (one.in_isr or (one.directory and not one.replica)))
+        for one in known.values()
     )
+
+
+def _waits_for_isr(members: Sequence[BrokerSituation]) -> bool:
+    """Whether all members of an ISR are replicas with a log whose brokers are down."""
+    return bool(members) and all(one.replica and one.directory and not one.alive for one in members)
 
 
 def _moving(capture: Capture, topic: Topic, partition: int) -> str:
@@ -262,7 +269,8 @@ def being_reassigned(parts: Iterable[ClusterPart]) -> Iterator[str]:
         yield (
             f"{listed(moving)} {each(moving, 'is', 'are')} being reassigned, and {each(moving, 'has', 'have')} the "
             "replicas of both assignments in the search: a reassignment ends by itself when the replicas that a "
-            "partition is to have are in its ISR. No step writes into the znode of a topic that is being reassigned."
+            "partition is to have are in its ISR, and leaves the log of a replica that it removes on a broker which is "
+            "down then. No step writes into the znode of a topic that is being reassigned."
         )
 
 

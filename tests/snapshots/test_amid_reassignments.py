@@ -73,11 +73,6 @@ def test_no_step_writes_into_the_znode_of_a_topic_that_is_being_reassigned() -> 
     assert names(found) and not any(name.startswith(("write", "put-back")) for name in names(found))
 
 
-def down_and_removed(snapshot: Snapshot) -> None:
-    """Nothing waits for a broker that is to have no replica."""
-    stop(snapshot, 3)
-
-
 def another_id(snapshot: Snapshot) -> None:
     """A follower refuses the topic's id."""
     snapshot["brokers"]["2"]["dirs"]["payments-0"] = log(OTHER)
@@ -104,10 +99,10 @@ def marked(snapshot: Snapshot) -> None:
     snapshot["delete_topics"] = ["payments"]
 
 
-def without_leader(snapshot: Snapshot) -> None:
-    """Nothing is copied."""
-    stop(snapshot, 2)
-    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[2])
+def without_its_log(snapshot: Snapshot) -> None:
+    """The only ISR member is down, and has no log: it would lead with nothing, and the others be removed."""
+    without_isr(snapshot)
+    del snapshot["brokers"]["3"]["dirs"]["payments-0"]
 
 
 def failed_disk(snapshot: Snapshot) -> None:
@@ -131,13 +126,12 @@ def in_the_isr(snapshot: Snapshot) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        down_and_removed,
         another_id,
         another_log,
         log_of_no_replica,
         to_one_replica,
         marked,
-        without_leader,
+        without_its_log,
         led_by_nobody,
         failed_disk,
         in_the_isr,
@@ -149,6 +143,35 @@ def test_a_reassignment_is_left_alone_where_its_end_may_matter(change: Callable[
     found = problem(snapshot)
     assert found.left_out == ("payments-0",)
     assert "fail-over" in found.withheld or change in (marked,)
+
+
+def without_isr(snapshot: Snapshot) -> Snapshot:
+    """The replica that is removed is the only ISR member, and down, as is another one; broker 4 has no log yet."""
+    for number in (2, 3):
+        stop(snapshot, number)
+    snapshot["brokers"]["4"]["alive"] = True
+    snapshot["broker_ids"].append(4)
+    snapshot["topics"]["payments"]["partition_state"]["0"].update(leader=-1, isr=[3])
+    return snapshot
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.0"])
+def test_the_isr_starts_that_a_reassignment_copies_from(release: str) -> None:
+    """The others follow, and what the reassignment removes then has nothing that they lack."""
+    snapshot = without_isr(reassigned(release))
+    found = plan_recovery(problem(snapshot), seconds=120)
+    assert steps(found) == ["start-broker 2", "start-broker 3"]
+    assert any("leaves the log of a replica that it removes" in n for n in found.problem.notes)
+    premises = {one.problem.premise: one.plan for one in found.alternatives if "3 is gone" in one.problem.premise}
+    assert [plan is None for premise, plan in premises.items() if "may be lost" not in premise] == [True]
+    (lossy,) = (plan for premise, plan in premises.items() if "may be lost" in premise)
+    assert lossy is not None and any(one.name.startswith("elect-unclean") for one in lossy.procedures)
+
+
+def test_nothing_waits_for_a_broker_that_is_down_and_removed() -> None:
+    snapshot = reassigned()
+    stop(snapshot, 3)
+    assert steps(plan_recovery(problem(snapshot), seconds=120)) == ["start-broker 4"]
 
 
 def test_a_log_that_is_behind_is_that_of_a_replica_which_copies() -> None:

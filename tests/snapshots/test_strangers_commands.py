@@ -12,6 +12,7 @@ from kwalk.invariants.reading.outlook import read_snapshot
 from kwalk.invariants.stories.expansion import OLD_CLIENT_EXPANSION
 from kwalk.model.language import Model
 from kwalk.reports.command_line import main
+from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import OTHER, cluster, problem
 from tests.snapshots.test_strangers import state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
@@ -44,16 +45,17 @@ def test_topic_ids_that_brokers_before_2_8_do_not_read_are_not_in_a_search(ident
     assert (start.zookeeper.topics[0].topic_id, replica.topic_id, replica.file_topic_id) == (None, None, None)
 
 
-def test_no_plan_waits_for_a_reassignment_that_nothing_is_copied_in() -> None:
-    """A rack with the whole ISR is off, while its partitions move to another one."""
-    snapshot = alone("3.6.2", brokers=4)
-    snapshot["topics"]["orders"]["znode"].update(
-        partitions={"0": [1, 2, 3, 4]}, adding_replicas={"0": [3, 4]}, removing_replicas={"0": [1, 2]}
-    )
+def test_a_plan_starts_the_isr_that_a_reassignment_copies_from() -> None:
+    """Machines with the whole ISR are off, while its partitions move to another one."""
+    snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["znode"].update(adding_replicas={"0": [3]}, removing_replicas={"0": [1]})
     state(snapshot).update(leader=-1, isr=[1, 2], leader_epoch=6)
     down(snapshot, 1, 2)
-    (note,) = problem(snapshot).notes
-    assert "nothing is copied before an ISR member leads: start one first" in note
+    plan = plan_recovery(problem(snapshot), seconds=60).plan
+    assert plan is not None and [one.name for one in plan.procedures] == ["start-broker 1", "start-broker 2"]
+    for number in "12":
+        snapshot["brokers"][number]["dirs"] = {}
+    assert any("start one first" in note for note in problem(snapshot).notes)
 
 
 @pytest.mark.parametrize("removing", [{"0": []}, {"7": [3]}])

@@ -646,6 +646,21 @@ def test_a_segment_that_was_removed_or_cut_in_the_middle_is_seen_by_its_bytes(cu
     assert "replicas-diverged" not in ways_out(snapshot)
 
 
+@pytest.mark.parametrize(("longer", "is_safe"), [(600, True), (0, False), (-600, False)])
+def test_an_isr_member_has_what_a_replica_had_that_began_an_earlier_leader_epoch(longer: int, is_safe: bool) -> None:
+    """Leader epochs were raised since it led, as a reassignment raises them: the others may have what it has lost.
+
+    Not if its log is longer: it led later than they did, from the offset on at which they began an epoch. Seen on
+    brokers of 3.9.0.
+    """
+    snapshot = only(alone(), 3, epoch=9)
+    for number in (1, 2):
+        snapshot["brokers"][str(number)]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS[:2], (4, 40)))
+    of_orders(snapshot, 3)["files"][f"{0:020}.log"] += longer
+    plan = plan_recovery(problem(snapshot), seconds=60).plan
+    assert (plan and [one.name for one in plan.procedures]) == (["start-broker 3"] if is_safe else None)
+
+
 CERTAIN, UNCERTAIN, NOTHING = True, False, None
 
 

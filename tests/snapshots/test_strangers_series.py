@@ -189,7 +189,7 @@ def test_no_records_are_given_up_of_a_broker_that_no_step_may_start_yet() -> Non
     snapshot = cluster("3.1.2", brokers=4)
     stop(snapshot, 3)
     down(snapshot, 4)
-    moving = {"adding_replicas": {"0": [4]}, "removing_replicas": {"0": [3]}}
+    moving = {"adding_replicas": {"0": [4]}, "removing_replicas": {"0": [1, 2, 3]}}
     snapshot["topics"]["orders"]["znode"].update(partitions={"0": [1, 2, 3, 4]}, **moving)
     state(snapshot, "payments").update(leader=-1, isr=[3], leader_epoch=7)
     snapshot["brokers"]["3"]["dirs"]["payments-0"] = log(IDS["payments"], (*EPOCHS, (6, 60)))

@@ -351,6 +351,19 @@ def reassignment_to_a_lost_broker(scene: Scene) -> None:
     _reassign_to_a_lost_broker(scene, scene.topic, 3)
 
 
+def reassignment_without_isr(scene: Scene) -> None:
+    """Reassign a partition to a broker that crashes; then both replicas do, the one that is removed as the last one."""
+    scene.lab.move_controller(4)
+    scene.create({0: [1, 2]}, aged=False)
+    scene.write(FIRST)
+    _reassign_to_a_lost_broker(scene, scene.topic, 3)
+    scene.crash(1)
+    scene.write(FIRST)
+    scene.crash(2)
+    scene.start(3)
+    scene.gone.discard(3)
+
+
 def expansion_beside_a_reassignment(scene: Scene) -> None:
     """Let an old client erase a topic's id, and a controller mint another, while another topic is being reassigned."""
     lab, moved = scene.lab, Ledger("moved")

@@ -706,6 +706,13 @@ OF_REPLICAS = (
         options=DEAD,
     ),
     planned(
+        "reassignment-without-isr",
+        "Both replicas of a partition crash while it is reassigned, the one that is removed as the last one",
+        Case(damages.reassignment_without_isr, _always("no-live-isr", "reassignment-waits")),
+        "reassignment.md",
+        options=evolve(DEAD, brokers=4),
+    ),
+    planned(
         "after-failover-beside-a-reassignment",
         "An old client erases the id of a topic, and the controller fails over, while another topic is reassigned to a "
         "broker that is lost",

@@ -1086,9 +1086,16 @@ def _bytes_from(log: Directory, base: int) -> int:
 
 
 def _continues_longer(one: Directory, other: Directory) -> bool:
-    """Whether a log is continued by another one that is longer, as far as bytes show it."""
+    """Whether a log is continued by another one that is longer, as far as bytes show it.
+
+    Of the other one's later leader epoch there are records then, if the log has one of its own from there on: what it
+    may have of that was not committed, or it has no record of it.
+    """
     base = _comparable_from(one, other)
-    if base is None or not _is_continued(one, other):
+    last = max((epoch for epoch, _ in one.leader_epochs or ()), default=-1)
+    later = min((start for epoch, start in other.leader_epochs or () if epoch > last), default=None)
+    kept = tuple(known for known in one.leader_epochs or () if later is None or known[1] < later)
+    if base is None or not _is_continued(evolve(one, leader_epochs=kept) if kept else one, other):
         return False
     return _bytes_from(other, base) > _bytes_from(one, base)
 
