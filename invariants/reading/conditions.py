@@ -10,7 +10,8 @@ from attrs import evolve
 from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
 from kwalk.model.kafka.snapshots.capture import Capture, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
-from kwalk.model.kafka.snapshots.lineage import KEEPING, is_displaced, is_of_another_leader
+from kwalk.model.kafka.snapshots.lineage import KEEPING, is_displaced, is_of_another_leader, last_copies_aside
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.inspection import Inspection
 
@@ -58,6 +59,7 @@ def _has_lost_its_logs(part: ClusterPart) -> bool:
     """
     situation = part.observed.situation
     is_gone = not any(one.directory or one.offline for one in situation.brokers) and not situation.deleting
+    is_gone = is_gone and not part.lineages.logs  # none that was not read is taken to be there
     return is_gone and situation.has_state and not any(one.in_isr and one.alive for one in situation.brokers)
 
 
@@ -85,7 +87,7 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     ends, lost = _of_lost_ends(capture, parts, gone), _of_lost_logs(capture, parts, gone)
     own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts), _of_strays(capture, parts, gone))
     silent = joined(_of_unmeasured_logs(capture, parts, gone), _of_unasked_brokers(capture, parts, gone))
-    silent = joined(silent, _of_beginnings(capture, parts, gone))
+    silent = joined(silent, _of_beginnings(capture, parts, gone), _of_copies_aside(capture, parts, gone))
     return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, silent, others)
 
 
@@ -111,6 +113,16 @@ def _of_beginnings(capture: Capture, parts: Iterable[ClusterPart], gone: Collect
             found[f"the beginning of {part.name}, which {brokers(earlier)} {each(earlier, 'has', 'have')}"] = None
     lacks = f"if what ISR members lack of {listed(list(found))}, was deleted by retention or on purpose"
     return lacks if found else ""
+
+
+def _of_copies_aside(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:
+    """Return the condition that copies were saved which brokers delete in a while, where who had them is gone."""
+    found = [
+        f"{printable(name, 300)} of broker {b}"
+        for part in (parts if gone else ())
+        for b, name in last_copies_aside(capture, part.topic, part.partitions[0], gone)
+    ]
+    return f"if {listed(found)} {each(found, 'was', 'were')} copied to another place before" if found else ""
 
 
 def _of_unmeasured_logs(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

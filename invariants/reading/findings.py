@@ -858,8 +858,9 @@ class Findings:
         """A replica on a failed disk of a partition that has a leader; and what else its ISR means."""
         known = enumerate(place.observed.situation.brokers)
         failed = [place.observed.brokers[number] for number, one in known if one.offline]
-        if failed and not unserved:
-            one = self._observed(kinds.OFFLINE_REPLICA, place, f"{_on_failed_disks(failed)}; {_isr(place)}")
+        if failed and (not unserved or _isr_is_empty(place)):
+            kind = kinds.OFFLINE_LOG if unserved else kinds.OFFLINE_REPLICA
+            one = self._observed(kind, place, f"{_on_failed_disks(failed)}; {_isr(place)}")
             yield evolve(one, fields={**one.fields, "brokers": " ".join(map(str, failed))})
         repeated = place.topic.states[place.partition].repeated if place.partition in place.topic.states else ()
         if repeated:

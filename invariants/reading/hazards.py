@@ -77,6 +77,10 @@ GARBLED = "see to partition.metadata of {} on broker {broker}, which is garbled"
 CHOOSE = "choose which records to keep of {}, whose logs differ"
 WOULD_LEAD = "see to {} of broker {broker}, which is another log: without it the broker would lead with nothing"
 COMPARE = "collect the logs that {} of broker {broker} is compared with, and keep all until then"
+COPY = "copy {} of broker {broker}, with records that the leader lacks, to another place"
+COPY_DELETED = "copy the directory of {} on broker {broker} that it would delete"
+COPIES = (COPY, COPY_DELETED, COMPARE)
+"""What harms nothing: no way out comes before it."""
 HAZARDS = (
     Hazard((kinds.ID_MISSING,), Act.FAIL_OVER, "write the topic id of {}: a failover mints others"),
     Hazard(kinds.OF_LOST_TOPICS, Act.FAIL_OVER | Act.START, "find out whether ZooKeeper's earlier data is left"),
@@ -160,17 +164,9 @@ HAZARDS = (
         Act.ANY,
         "see to {}, of which ISR members have different records: the others take what an elected one has",
     ),
-    Hazard(
-        (kinds.RECORDS_ARE_LOST,),
-        Act.ANY,
-        "copy {} of broker {broker}, with records that the leader lacks, to another place",
-    ),
+    Hazard((kinds.RECORDS_ARE_LOST,), Act.ANY, COPY),
     Hazard(kinds.OF_LACKING, Act.ANY, "see to {}, of which an ISR member lacks records: it may be elected"),
-    Hazard(
-        (kinds.LAST_COPY_IS_DELETED,),
-        Act.START,
-        "copy the directory of {} on broker {broker} that it would delete",
-    ),
+    Hazard((kinds.LAST_COPY_IS_DELETED,), Act.START, COPY_DELETED),
     Hazard(
         (kinds.UNCLEAN_AHEAD,),
         Act.ANY,
@@ -190,3 +186,10 @@ HAZARDS = (
     Hazard((kinds.DOWN_WITH_ANOTHER_ID,), Act.START, "see to {} of broker {broker}, with another topic id"),
 )
 """What comes before an act, in the order of sentences."""
+
+
+RANKS = {kind.name: number for number, hazard in enumerate(HAZARDS) for kind in hazard.kinds}
+"""Which of two kinds comes first whose ways out wait for each other: the one with the lower number; others before all.
+
+Neither is safe before the other: the first one then says that the other belongs to it.
+"""

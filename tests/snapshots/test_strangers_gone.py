@@ -463,3 +463,56 @@ def test_elections_do_not_reach_the_leader_epoch_of_logs_whose_state_is_gone() -
     given = problem(newest_without_state())
     lossy = next(one for one in given.alternatives if one.is_last_resort and one.instead_of)
     assert violated(lossy, "fail-over", "restart 1")
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_records_are_not_lost_while_a_broker_has_not_deleted_their_directory(runs: bool) -> None:
+    """LogManager.deleteLogs, after file.delete.delay.ms; a broker that starts deletes it then."""
+    snapshot = alone()
+    name = f"orders-0.{0:032x}-delete"
+    snapshot["brokers"]["2"]["set_aside"] = {name: snapshot["brokers"]["2"]["dirs"].pop("orders-0")}
+    snapshot["brokers"]["3"]["dirs"].pop("orders-0")
+    state(snapshot).update(leader=-1, isr=[1], leader_epoch=6)
+    down(snapshot, 1, *([] if runs else [2]))
+    until = "until file.delete.delay.ms is over" if runs else "until it starts"
+    where = f"the copy that was moved or is to be deleted ({name} of broker 2, {until}): keep what is there"
+    assert where in ways_out(snapshot)["no-live-isr"] and where in ways_out(snapshot)["broker-down"]
+    gone = [one for one in problem(snapshot).alternatives if "broker 1 is gone for good" in one.premise]
+    assert gone and all(f"if {name} of broker 2 was copied to another place before" in one.premise for one in gone)
+
+
+def empty_isr(*, runs: bool, others_have_logs: bool) -> dict[str, Any]:
+    """The ISR of orders-0 is empty, and the disk of broker 1 has failed."""
+    snapshot = alone()
+    roots = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": True}]
+    snapshot["brokers"]["1"].update(log_dirs=roots, dirs={})
+    for number in ("2", "3"):
+        snapshot["brokers"][number]["dirs"] = snapshot["brokers"][number]["dirs"] if others_have_logs else {}
+    state(snapshot).update(leader=-1, isr=[], leader_epoch=6)
+    down(snapshot, *([] if runs else [1]))
+    return snapshot
+
+
+@pytest.mark.parametrize("others_have_logs", [True, False])
+def test_the_records_of_an_empty_isr_may_be_on_a_failed_disk(others_have_logs: bool) -> None:
+    ways = ways_out(empty_isr(runs=True, others_have_logs=others_have_logs))
+    assert ways["empty-isr"].startswith(
+        "repair the failed disk of broker 1 first: the records of orders-0 may be there"
+    )
+    assert "repair the disk, with the logs that it had" in ways["offline-log-directory"]
+    assert "whose ISR is empty" not in ways["offline-log-directory"]
+    found = plan_recovery(problem(empty_isr(runs=True, others_have_logs=others_have_logs)), seconds=60)
+    lossy = next(one.plan for one in (found, *found.alternatives) if one.plan)
+    assert [one.name for one in lossy.procedures] == ["repair-disk 1", "elect-unclean orders"]
+
+
+def test_records_that_may_be_on_a_disk_which_was_not_read_are_not_given_up() -> None:
+    """A broker that is down has a failed disk: others have no log, and it may have."""
+    snapshot = empty_isr(runs=False, others_have_logs=False)
+    unread = (
+        "read the log directories of broker 1, which the snapshot lacks first: the records of orders-0 may be there"
+    )
+    assert ways_out(snapshot)["empty-isr"].startswith(unread)
+    assert "are given up" not in problem(snapshot).premise
+    snapshot["brokers"]["1"]["log_dirs"][0]["offline"] = False
+    assert problem(snapshot).premise.startswith("if the records of orders-0 are given up")

@@ -112,6 +112,7 @@ class Case:
         deletes: Whether the topic is to be deleted: none of its records is kept.
         is_planned: Whether there is to be a plan; None if that is not known.
         untrue: What premises of answers say that is not so: an operator who looks does not follow these.
+        leaves: The kinds of damage that are left, as records are given up that a broker has which is down.
     """
 
     damage: Damage
@@ -122,6 +123,7 @@ class Case:
     deletes: bool = False
     is_planned: bool | None = True
     untrue: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
 
     def kept(self, premise: str) -> str | None:
         """Return the origin of the records that an answer keeps."""
@@ -308,7 +310,7 @@ def _carry_out_answer(scene: Scene, case: Case, answer: Recovery, details: dict[
         ]
         wrong = [line for line in wrong if not _is_of(line, left)]
         details |= {f"found {when}": found.kinds, f"wrong {when}": wrong, f"kept {when}": _left(lab, topics)}
-        damage |= {*found.damage} - {*uncovered}
+        damage |= {*found.damage} - {*uncovered, *case.leaves}
         bad += wrong
     scene.this.keep_lines("does not match the topic I[Dd]|isr-expiration|Truncating|LeaderElection")
     unforeseen = any(step["not foreseen"] for step in steps)
@@ -833,6 +835,7 @@ OF_REPLICAS = (
                 partial(damages.lost_segments, lost=lost, leads_again=leads_again),
                 _always("isr-member-lacks-records", "no-live-isr"),
                 probed=False,
+                leaves=("replica-has-lost-records",) * leads_again,
             ),
             DOWN,
         )

@@ -316,23 +316,32 @@ class ElectionAdvice(Facts):
             yield f"do not stop broker {broker} before: no replica of {listed(names)} is a live ISR member"
 
     def _of_empty_isr(self, one: Observation) -> str:
-        """Return who may lead a partition with an empty ISR, such as a live leader. In KRaft no state znode counts."""
+        """Return who may lead a partition with an empty ISR, such as a live leader. In KRaft no state znode counts.
+
+        What is on a failed disk, or was not read, may be all that there is.
+        """
         topic, number = self.topics[one.fields["topic"]], int(one.fields["partition"])
         failed, state = offline_replicas(self.capture, topic, number), topic.states[number]
         log = None if state.leader is None else self.capture.directory(state.leader, topic.name, number)
         is_live = not self.capture.is_kraft and state.leader in self.capture.live and state.leader not in failed
         if is_live and log is not None and log.is_empty is not True:
             above = state_text(state.leader_epoch + EPOCHS_ABOVE, f"broker {state.leader}")
+            keep = f"; keep the failed disk{'s' * (len(failed) > 1)} of {brokers(sorted(failed))}" if failed else ""
             return (
                 f"broker {state.leader} may still lead {one.subject}: neither stop it nor elect another before you "
-                f"write the state, at the version that was read: {above}; then fail the controller over"
+                f"write the state, at the version that was read: {above}; then fail the controller over{keep}"
             )
+        hosts = [b for b in topic.partitions.get(number, ()) if b not in failed]
+        unread = [b for b in hosts if not self.capture.shows(b, topic.name, number)]
+        first = [f"repair the failed disk{'s' * (len(failed) > 1)} of {brokers(sorted(failed))}"] if failed else []
+        first += [f"read the log directories of {brokers(unread)}, which the snapshot lacks"] if unread else []
+        before = f"{' and '.join(first)} first: the records of {one.subject} may be there; then " if first else ""
         elected = self.elected(topic, number, [b for b in topic.partitions.get(number, ()) if b not in failed])
         by_hand = "" if self.capture.is_kraft else ", or a state znode that names it"
         if not elected:
             given = kinds.EMPTY_ISR.way_out
-            return given.replace(", or a state znode that names", " of") if self.capture.is_kraft else given
-        return (
+            return before + (given.replace(", or a state znode that names", " of") if self.capture.is_kraft else given)
+        return before + (
             f"compare the logs of {one.subject} first: records that the new leader lacks are lost; an unclean election "
             f"of {elected}{by_hand}"
         )

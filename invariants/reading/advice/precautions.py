@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from kwalk.invariants.reading import finding_kinds as kinds
 from kwalk.invariants.reading.advice.facts import FAIL_OVER, MOST, OF_HANDS, RAISED, Facts, place_of
@@ -12,6 +12,7 @@ from kwalk.invariants.reading.finding_kinds import Act
 from kwalk.invariants.reading.hazards import (
     CHOOSE,
     COMPARE,
+    COPIES,
     GARBLED,
     HAZARDS,
     LED,
@@ -26,12 +27,25 @@ from kwalk.model.kafka.snapshots.diagnosis import brokers, each, listed, lost_to
 from kwalk.model.language.inspection import FindingKind, Observation
 
 
+@frozen
+class Precaution:
+    """What comes before a way out.
+
+    Attributes:
+        text: a clause that says what to do.
+        of: the names of the kinds whose ways out see to it; none if the clause says all that is to be done.
+    """
+
+    text: str
+    of: frozenset[str] = frozenset()
+
+
 class Precautions(Facts):
     """What the acts of a way out harm, and what is done before."""
 
     def before(
         self, kind: FindingKind, observations: Sequence[Observation], acts: int, *, is_by_place: bool
-    ) -> Iterator[str]:
+    ) -> Iterator[Precaution]:
         """Yield what has to be done before the way out of a kind.
 
         Args:
@@ -43,39 +57,48 @@ class Precautions(Facts):
         yield from self._first(kind, observations, acts)
         yield from self._alone(kind, observations, is_stopping=bool(kind.acts & Act.STOP) and not is_by_place)
 
-    def _first(self, kind: FindingKind, observations: Sequence[Observation], acts: int) -> Iterator[str]:
+    def _first(self, kind: FindingKind, observations: Sequence[Observation], acts: int) -> Iterator[Precaution]:
         """Yield what has to be done before the acts of the way out of a kind, for the sake of other findings."""
         own = {one.fields.get("topic") for one in observations}
         if acts & Act.START and self.capture.controller not in self.capture.live:
             acts |= Act.FAIL_OVER  # who starts becomes the controller
         for hazard in HAZARDS if acts else ():
             found = [one for one in self.observations if self._is_in_danger(one, hazard, kind, acts, own)]
-            by_broker: dict[tuple[str, str], list[str]] = {}
+            by_broker: dict[tuple[str, str], list[Observation]] = {}
             for one in found:
                 first = self._first_of(hazard, one)
                 broker = one.fields.get("brokers", one.fields.get("broker", "")) if "{broker}" in first else ""
-                by_broker.setdefault((first, broker), []).append(hazard.place(one))
-            for (first, broker), names in by_broker.items():
-                yield first.format(listed(list(dict.fromkeys(names))), broker=broker)
+                by_broker.setdefault((first, broker), []).append(one)
+            for (first, broker), ones in by_broker.items():
+                names = listed(list(dict.fromkeys(map(hazard.place, ones))))
+                yield Precaution(first.format(names, broker=broker), _names(() if first in COPIES else ones))
         disputed = {o.fields["topic"] for o in self.observations if o.kind in OF_IDS} & own
         if kind is kinds.LOG_WITHOUT_ID and disputed:
             of = listed(sorted(topic_label(str(name)) for name in disputed))
-            yield f"see to the topic id of {of}: the log takes the one that the controller sends"
+            text = f"see to the topic id of {of}: the log takes the one that the controller sends"
+            yield Precaution(text, _names(o for o in self.observations if o.kind in OF_IDS))
         if acts & Act.STOP and kind not in OF_IDS:
             stopped = self.stopped(observations, leaders=kind in LED)
-            if refusing := [one.subject for one in self.served_until_epochs_rise() if self._meets(one, stopped)]:
-                yield f"see to the topic id of {listed(refusing)}: leader epochs rise as a broker stops, and {RAISED}"
+            refusing = [one for one in self.served_until_epochs_rise() if self._meets(one, stopped)]
+            yield from self._before_epochs_rise("leader epochs rise as a broker stops", refusing)
         if kind is kinds.LEADER_OUTSIDE_ISR:
             places = {one.subject for one in observations}
-            if refusing := [one.subject for one in self.served_until_epochs_rise() if one.subject in places]:
-                yield f"see to the topic id of {listed(refusing)}: with the state the leader epoch rises, and {RAISED}"
+            refusing = [one for one in self.served_until_epochs_rise() if one.subject in places]
+            yield from self._before_epochs_rise("with the state the leader epoch rises", refusing)
         if acts & Act.FAIL_OVER:
             for one in self.observations:
                 if one.kind is kinds.FAILOVER_FAILS and kind is not one.kind:
-                    yield f"{self.without_failing(one)}: until then no broker stays controller"
-            yield from self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN)
+                    yield Precaution(f"{self.without_failing(one)}: until then no broker stays controller")
+            yield from map(Precaution, self._last_copies(kinds.DELETION_WAITS, kinds.DELETION_NOT_BEGUN))
         if acts & Act.START:
-            yield from self._last_copies(kinds.DELETION_PENDING)
+            yield from map(Precaution, self._last_copies(kinds.DELETION_PENDING))
+
+    @staticmethod
+    def _before_epochs_rise(why: str, refusing: Sequence[Observation]) -> Iterator[Precaution]:
+        """Yield that the topic ids come first of partitions that are served until their leader epochs rise."""
+        if refusing:
+            text = f"see to the topic id of {listed([one.subject for one in refusing])}: {why}, and {RAISED}"
+            yield Precaution(text, _names(refusing))
 
     def _first_of(self, hazard: Hazard, one: Observation) -> str:
         """Return what comes before an act: no log is moved away that may be wanted, or for one that is not shown."""
@@ -114,6 +137,8 @@ class Precautions(Facts):
             return False  # that state is written with the replicas, as another hazard says
         if one.kind is kinds.UNCLEAN_AHEAD and kind is kinds.NO_LIVE_ISR:
             return False  # a member of the ISR that starts is elected
+        if one.kind is kinds.EMPTY_ISR and kind is kinds.OFFLINE_LOG:
+            return False  # who leads it is chosen when the disk is read
         if one.kind is kinds.FOREIGN_ISR and self.elects_a_replica(one):
             return False
         if one.kind is kinds.LEADER_OUTSIDE_ISR and kind in OF_IDS and self._is_written_only(one):
@@ -161,7 +186,9 @@ class Precautions(Facts):
             was, it = each(names, "it was", "they were"), each(names, "it", "them")
             yield f"copy {listed(names)} of {brokers(hosts)}, unless {was} marked on purpose: {what} removes {it}"
 
-    def _alone(self, kind: FindingKind, observations: Iterable[Observation], *, is_stopping: bool) -> Iterator[str]:
+    def _alone(
+        self, kind: FindingKind, observations: Iterable[Observation], *, is_stopping: bool
+    ) -> Iterator[Precaution]:
         """Yield what a way out that stops brokers needs first: one may be the only live ISR member of partitions.
 
         They have no leader meanwhile; an unclean election makes a follower truncate what only that broker has.
@@ -170,7 +197,7 @@ class Precautions(Facts):
         garbled = (one for one in self.observations if one.kind is kinds.GARBLED_ID)
         for one in garbled if kind is not kinds.GARBLED_ID else ():
             if int(one.fields["brokers"]) in stopped:
-                yield GARBLED.format(one.subject, broker=one.fields["brokers"])
+                yield Precaution(GARBLED.format(one.subject, broker=one.fields["brokers"]), _names([one]))
         lacking = {one.subject for one in self.observations if one.kind is kinds.RECORDS_ARE_LOST}
         names = sorted({name for broker in stopped for name in self.alone.get(broker, ())} - lacking)
         clean = {name for of in self.alone.values() for name, is_clean in of.items() if is_clean}
@@ -180,7 +207,7 @@ class Precautions(Facts):
                 "see that unclean.leader.election.enable is false: another replica would lead without its records"
             )
             is_false = "there is no leader meanwhile" if {*names} <= clean else is_false
-            yield (
+            yield Precaution(
                 f"let {listed(known)} get another ISR member: the broker that stops is the only one; where none joins, "
                 f"{is_false}"
             )
@@ -210,3 +237,7 @@ class Precautions(Facts):
         is_down = not others and has_order
         start = "start a broker that is down, as its way out says, or " * is_down
         return f"{start}restart {which}, so that it becomes the controller (there is no /controller to delete{why})"
+
+
+def _names(observations: Iterable[Observation]) -> frozenset[str]:
+    return frozenset(one.kind.name for one in observations)

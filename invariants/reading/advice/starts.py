@@ -22,6 +22,7 @@ from kwalk.model.kafka.snapshots.lineage import (
     shorter_members,
     unordered_members,
 )
+from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.language.inspection import FindingKind, Observation
 
 ONE_IS_LEFT = "a controller that finds all ISR members down leaves one of them in the ISR, perhaps not the best"
@@ -340,8 +341,7 @@ class StartAdvice(Facts):
             where += [f"{brokers(as_isr)}, under another topic id than ZooKeeper's"] * bool(as_isr)
             owned = ((b, root.broker_id) for b, root in disks_of_others(self.capture))
             where += [f"a disk of broker {old} that broker {b} has" for b, old in owned if old in gone and old != b]
-            if last_copies_aside(self.capture, topic, number):
-                where.append("the copy that was moved or is to be deleted")
+            where += self._aside(topic, number, () if is_disk else gone)
             text = (
                 "the records of {} are lost, as no other replica has a log: an empty broker with its id serves new ones"
             )
@@ -358,6 +358,18 @@ class StartAdvice(Facts):
         for (condition, text), names in (one for one in found.items() if one[1]):
             more = [f"{len(names) - MOST} more"] * (len(names) > MOST)
             yield f"{condition}, {text.format(listed([*names[:MOST], *more]))}"
+
+    def _aside(self, topic: Topic, number: int, gone: Collection[int]) -> Iterator[str]:
+        """Yield where copies are that brokers move, or delete in a while, if what some brokers have is gone."""
+        found = {*last_copies_aside(self.capture, topic, number), *last_copies_aside(self.capture, topic, number, gone)}
+        if found:
+            names = [f"{printable(name, 300)} of broker {b}{self._until(b, name)}" for b, name in sorted(found)]
+            yield f"the copy that was moved or is to be deleted ({listed(names)})"
+
+    def _until(self, broker: int, name: str) -> str:
+        """Return how long a broker keeps a directory that it has set aside."""
+        end = "file.delete.delay.ms is over" if self.capture.brokers[broker].alive else "it starts"
+        return f", until {end}" * name.endswith("-delete")
 
     def _with_the_id_of(self, topic: Topic, number: int, isr: Collection[int], others: Iterable[int]) -> list[int]:
         """Return the brokers whose logs have records, and the topic id of ISR members' logs, or these are not shown."""

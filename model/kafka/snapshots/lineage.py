@@ -854,7 +854,9 @@ def _outdated_members(members: Mapping[int, Directory], epoch: int, leader: int 
     return {b: having for b, having in found.items() if having}
 
 
-def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tuple[int, str], Directory]:
+def last_copies_aside(
+    capture: Capture, topic: Topic, partition: int, gone: Collection[int] = ()
+) -> dict[tuple[int, str], Directory]:
     """Return the copies that brokers move between log directories, or delete, whose records no log in use has.
 
     These are the directories that end in -future and -delete, by broker and name. What has the id of an earlier topic
@@ -862,12 +864,19 @@ def last_copies_aside(capture: Capture, topic: Topic, partition: int) -> dict[tu
     that they end before, they have the records.
 
     Kafka: LogManager.loadLog: a broker that starts deletes what ends in -delete, after file.delete.delay.ms.
+
+    Args:
+        capture: The capture.
+        topic: The topic.
+        partition: The partition.
+        gone: Brokers that are gone for good.
     """
     if topic.name in capture.deleting:
         return {}
     state, found = topic.states.get(partition), dict[tuple[int, str], Directory]()
-    for broker in capture.brokers.values():
-        used = [capture.directory(b, topic.name, partition) for b in {broker.id, *(state.isr if state else ())}]
+    for broker in (one for one in capture.brokers.values() if one.id not in gone):
+        members = {broker.id, *(state.isr if state else ())} - {*gone}
+        used = [capture.directory(b, topic.name, partition) for b in members]
         for name, aside in broker.set_aside.items():
             if name.rpartition(".")[0] != f"{topic.name}-{partition}" or not name.endswith(("-future", "-delete")):
                 continue
