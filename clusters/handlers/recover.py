@@ -85,9 +85,9 @@ def _answer(recovery: Recovery) -> str:
         return "not covered"
     if is_unjudged(recovery):
         return "not judged"
+    if repairs_itself(recovery):
+        return "wait"
     if recovery.healthy:
-        if repairs_itself(recovery):
-            return "wait"
         return "nothing to repair" if recovery.problem.inspection.observations else "nothing to do"
     if recovery.plan is not None:
         return "plan"

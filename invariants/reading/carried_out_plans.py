@@ -53,6 +53,8 @@ CARRIED_OUT = tuple(
         ("written-back", OLDER, ("controller-sends-another-id",), (FAIL_OVER,)),
         ("written-back", SINCE_3, ("fetch-by-id-refused", "controller-sends-another-id"), (FAIL_OVER,)),
         ("deleted-by-hand", EVERY, ("orphaned-log",), (MOVE,)),
+        ("lost-segments-beginning", ENDS, ("no-live-isr", "isr-member-lacks-records"), (ELECT,)),
+        ("lost-segments-middle", ENDS, ("no-live-isr", "isr-member-lacks-records"), (ELECT,)),
         ("created-again", OLDER, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, FAIL_OVER)),
         ("created-again", SINCE_3, CREATED_AGAIN, (WRITE_ID, "restart")),
         ("created-again-after-elections", OLDER, CREATED_AGAIN, (WRITE_ID, WRITE_FIRST, FAIL_OVER)),

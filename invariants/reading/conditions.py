@@ -8,8 +8,9 @@ from itertools import chain
 from attrs import evolve
 
 from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE_LOST, TOPICS_ARE_LOST
-from kwalk.model.kafka.snapshots.capture import Capture, topic_label
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
+from kwalk.model.kafka.snapshots.in_sync import elects_outsiders
 from kwalk.model.kafka.snapshots.lineage import KEEPING, is_displaced, is_of_another_leader, last_copies_aside
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
@@ -36,6 +37,23 @@ def of_lost_topics(inspection: Inspection) -> str:
     labels = [topic_label(name) for name in dict.fromkeys(names)]
     was = f"{listed(labels)} {each(labels, 'was', 'were')}"
     return f"if {was} deleted on purpose, and ZooKeeper's earlier data does not come back" if labels else ""
+
+
+def of_elections(capture: Capture, topics: Iterable[Topic]) -> str:
+    """Return the condition that no replica outside of the ISR is elected, where nothing shows whether one may be.
+
+    It is about partitions with no live ISR member, or one, of which a replica is not in the ISR. Where a topic leaves
+    it to the brokers, these were not asked.
+    """
+    own, left = list[str](), False
+    for topic in topics:
+        known = evolve(topic, elects_uncleanly=True)
+        is_open = topic.elects_uncleanly is None and topic.name not in capture.deleting
+        if is_open and any(elects_outsiders(capture, known, number) for number in topic.states):
+            own += [topic_label(topic.name)] * (topic.settings is None)
+            left |= topic.settings is not None
+    where = [*[f"of {listed(own)}"] * bool(own), *["of the brokers"] * left]
+    return f"if {UNCLEAN_ELECTIONS} {' and '.join(where)} is false" if where else ""
 
 
 def of_strangers(capture: Capture) -> str:

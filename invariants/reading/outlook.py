@@ -16,6 +16,7 @@ from kwalk.invariants.reading.claims import CLAIMS, HARMS, OF_DISKS, OF_STATES
 from kwalk.invariants.reading.conditions import (
     joined,
     keeps_of,
+    of_elections,
     of_lost_topics,
     of_marks,
     of_strangers,
@@ -211,15 +212,19 @@ def _with_readable_checkpoints(capture: Capture) -> tuple[Capture, str]:
 
 
 def _with_clean_elections(capture: Capture, inspection: Inspection) -> tuple[Capture, str]:
-    """Return the cluster of an operator who first forbids elections outside of the ISR, if a broker runs to ask."""
-    damaged = (capture.topics.get(name) for name in damaged_topics(capture, inspection))
-    unclean = [topic for topic in damaged if topic is not None and topic.elects_uncleanly]
+    """Return the cluster of an operator who first forbids elections outside of the ISR, if a broker runs to ask.
+
+    Where nothing shows whether there are any, plans are for clusters without.
+    """
+    damaged = [topic for name in damaged_topics(capture, inspection) if (topic := capture.topics.get(name)) is not None]
+    unclean = [topic for topic in damaged if topic.elects_uncleanly]
+    unknown = of_elections(capture, damaged)
     if not unclean or not capture.live:
-        return capture, ""
+        return capture, unknown
     clean = {topic.name: evolve(topic, elects_uncleanly=False) for topic in unclean}
     names = listed([topic_label(topic.name) for topic in unclean])
     premise = f"if {UNCLEAN_ELECTIONS} of {names} was set to false before"
-    return evolve(capture, topics={**capture.topics, **clean}), premise
+    return evolve(capture, topics={**capture.topics, **clean}), joined(premise, unknown)
 
 
 def read_snapshot(source: str | os.PathLike[str] | bytes) -> Reading:

@@ -33,15 +33,15 @@ def nothing_planned(recovery: Recovery) -> bool:
 
 
 def is_unjudged(recovery: Recovery) -> bool:
-    """Return whether nothing is known to be wrong, and the snapshot lacks logs, or what a plan is made of."""
+    """Return whether nothing is known that needs a plan, and the snapshot lacks logs, or what a plan is made of."""
     problem, inspection = recovery.problem, recovery.problem.inspection
-    is_lacking = bool(inspection.not_read or (problem.uncovered and not problem.worlds))
-    return recovery.healthy and not inspection.is_damaged and is_lacking
+    is_lacking = not inspection.is_damaged and problem.uncovered and not problem.worlds
+    return recovery.healthy and not nothing_planned(recovery) and bool(inspection.not_read or is_lacking)
 
 
 def repairs_itself(recovery: Recovery) -> bool:
-    """Return whether damage goes away by itself."""
-    return recovery.healthy and recovery.problem.inspection.is_damaged
+    """Return whether damage goes away by itself, and nothing that was not read may have more."""
+    return recovery.healthy and recovery.problem.inspection.is_damaged and not is_unjudged(recovery)
 
 
 def blocks_of(recovery: Recovery, snapshot: str) -> Iterator[Block]:
@@ -113,10 +113,10 @@ def _answer(recovery: Recovery) -> list[str | Span]:
         what = "  What the model covers repairs itself; inspect a new snapshot in a minute."
         return [strong("WAIT", "good"), what]
     if is_unjudged(recovery):
-        return [
-            strong("NOT JUDGED", "open"),
-            f"  The snapshot does not show whether something is to be repaired: see below{_beside(problem)}.",
-        ]
+        what = f"  The snapshot does not show whether something is to be repaired: see below{_beside(problem)}."
+        if problem.inspection.is_damaged:
+            what = "  What was read repairs itself, and what was not may not: take a snapshot that has it, see below."
+        return [strong("NOT JUDGED", "open"), what]
     if recovery.healthy:
         beside = _beside(problem)
         return [strong("NOTHING TO REPAIR" if beside else "NOTHING TO DO", "good"), f"  No topic is damaged{beside}."]

@@ -56,6 +56,7 @@ def cluster(release: str = "3.9.0", *, brokers: int = 3, ids: Mapping[str, str |
             "czxid": 60,
             "mzxid": 90,
             "cleanup_policy": "default",
+            "settings": {"unclean.leader.election.enable": False},
             "partition_state": {"0": state},
         }
     roots = [{"path": "/kafka", "broker_id": None, "cluster_id": None, "offline": False}]

@@ -52,6 +52,7 @@ def test_every_damage_of_the_lab_has_a_snapshot() -> None:
 
 # Plans.
 
+CLEAN = "if unclean.leader.election.enable of t0 is false"
 OWN_DISKS = "if the replicas have disks of their own"
 OWN_STRAY = "if t0-0 of broker 3 has what it has on broker 4"
 UNSEEN = "if the log directories of broker {}, which the snapshot lacks, have the logs that ZooKeeper assigns to them"
@@ -100,7 +101,7 @@ ANSWERS = {
         "to begin topic t0 with empty logs": ["move-directories-at-once t0 1 2 3"],
     },
     "diverged-3.9.0": {"to keep the records that topic t0 has on broker 1 and 2": ["move-directories t0 3"]},
-    "empty-isr-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0 3"]},
+    "empty-isr-3.9.0": {CLEAN: None, f"{CLEAN}, and if acknowledged records may be lost": ["elect-unclean t0 3"]},
     "isr-by-hand-3.9.0": {"": ["write-states-of-leaders", "fail-over"]},
     "restored-zookeeper-3.9.0": {NOT_EARLIER: ["write-states", "restart 1 2 3"]},
     "restored-zookeeper-backup-3.9.0": {
@@ -121,15 +122,15 @@ ANSWERS = {
         "if acknowledged records may be lost": ["repair-disk 2", "elect-unclean t0"],
         f"{UNREADABLE}, and acknowledged records may be lost": ["start-broker 1", "replace-disk 2"],
     },
-    "restored-leader-3.9.0": {"": None, "if acknowledged records may be lost": ["elect-unclean t0"]},
+    "restored-leader-3.9.0": {CLEAN: None, f"{CLEAN}, and if acknowledged records may be lost": ["elect-unclean t0"]},
     "waiting-deletion-3.9.0": {
         "if t0 was marked for deletion on purpose": ["start-broker 3"],
         "if t0 was marked for deletion on purpose, and if broker 3 is gone for good": ["start-empty-broker 3"],
     },
     "wiped-leader-unseen-3.9.0": {
-        f"{UNSEEN.format(1)}{NO_LATER.format(1)}{BEGAN.format(1)}": ["start-broker 1"],
-        "if broker 1 is gone for good": None,
-        "if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
+        f"{CLEAN}, and {UNSEEN.format(1)}{NO_LATER.format(1)}{BEGAN.format(1)}": ["start-broker 1"],
+        f"{CLEAN}, and if broker 1 is gone for good": None,
+        f"{CLEAN}, and if broker 1 is gone for good, and acknowledged records may be lost": ["elect-unclean t0"],
     },
 }
 """The steps of each answer, by its condition; None without a safe plan."""

@@ -269,3 +269,52 @@ def test_a_series_has_the_elections_that_its_snapshots_show(shown: bool | None, 
     (series,) = read_series(snapshots)
     assert bool(series.flags.get("unclean_election")) is flag
     assert any("elections of replicas outside of the ISR" in one for one in series.untried) is is_untried
+
+
+# Plans where nothing shows whether a replica outside of the ISR is elected.
+
+
+def leaderless(**brokers: bool) -> dict[str, Any]:
+    """The only ISR member of orders is down; brokers say whether they elect outsiders, as controllers."""
+    snapshot = configured("3.6.2")
+    state(snapshot).update(leader=-1, isr=[3], leader_epoch=6)
+    down(snapshot, 3)
+    for name, is_unclean in brokers.items():
+        snapshot["brokers"][name.removeprefix("broker")]["settings"] = {UNCLEAN_ELECTIONS: is_unclean}
+    return snapshot
+
+
+OF_BROKERS = f"if {UNCLEAN_ELECTIONS} of the brokers is false"
+
+
+def test_a_plan_says_that_it_needs_clean_elections_where_the_brokers_were_not_asked() -> None:
+    snapshot = leaderless()
+    assert problem(snapshot).premise == OF_BROKERS
+    snapshot["topics"]["orders"]["settings"] = None
+    assert problem(snapshot).premise == f"if {UNCLEAN_ELECTIONS} of orders is false"
+    snapshot["topics"]["orders"]["settings"] = {UNCLEAN_ELECTIONS: False}
+    assert problem(snapshot).premise == ""
+    snapshot["topics"]["orders"]["settings"] = {UNCLEAN_ELECTIONS: True}
+    assert problem(snapshot).premise == f"if {UNCLEAN_ELECTIONS} of orders was set to false before"
+
+
+def test_each_broker_that_runs_may_be_the_next_controller() -> None:
+    """ZkPartitionStateMachine.collectUncleanLeaderElectionState: with the configuration of the controller."""
+    assert problem(leaderless(broker1=False, broker2=False)).premise == ""
+    assert problem(leaderless(broker1=False)).premise == OF_BROKERS
+    assert problem(leaderless(broker1=False, broker2=True)).premise == OF_BROKERS
+    assert problem(leaderless(broker1=True)).premise == f"if {UNCLEAN_ELECTIONS} of orders was set to false before"
+    assert problem(leaderless() | {"default_settings": {UNCLEAN_ELECTIONS: False}}).premise == ""
+
+
+def test_a_replica_outside_of_the_isr_is_elected_in_its_place_only() -> None:
+    """Two ISR members live, or all replicas are in the ISR: no fault makes an outsider lead."""
+    snapshot = leaderless()
+    del snapshot["topics"]["orders"]["znode"]["topic_id"]
+    snapshot["topics"]["orders"]["znode"]["version"] = 1
+    state(snapshot).update(leader=1, isr=[1, 2])
+    assert "unclean" not in problem(snapshot).premise
+    state(snapshot).update(leader=1, isr=[1])
+    assert OF_BROKERS in problem(snapshot).premise
+    state(snapshot).update(leader=-1, isr=[1, 2, 3])
+    assert "unclean" not in problem(snapshot).premise

@@ -875,7 +875,8 @@ def test_an_empty_isr_has_no_safe_plan_and_what_is_left_says_what_it_loses() -> 
     recovery = planned("empty-isr")
     assert (recovery.plan, recovery.complete) == (None, True)
     (left,) = recovery.alternatives
-    assert (steps(left), left.problem.premise) == (["elect-unclean orders"], "if acknowledged records may be lost")
+    premise = "if unclean.leader.election.enable of orders is false, and if acknowledged records may be lost"
+    assert (steps(left), left.problem.premise) == (["elect-unclean orders"], premise)
 
 
 def test_what_plans_do_not_cover_is_not_said_to_repair_itself(capsys) -> None:

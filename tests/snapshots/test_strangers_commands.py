@@ -14,7 +14,7 @@ from kwalk.model.language import Model
 from kwalk.reports.command_line import main
 from kwalk.search.analyses.recovery import plan_recovery
 from tests.snapshots.test_combined_damages import OTHER, cluster, problem
-from tests.snapshots.test_strangers import state
+from tests.snapshots.test_strangers import answers, state
 from tests.snapshots.test_strangers_foreseen import alone, down, found
 
 
@@ -117,3 +117,24 @@ def test_a_request_that_names_topics_that_are_gone_moves_nothing(topic: str, is_
     """Kafka: KafkaController.processZkPartitionReassignment removes what fails."""
     snapshot = {**alone("3.6.2"), "reassign_partitions": {topic: [0]}}
     assert ("only removes the request" in found(snapshot)["request-waits"].detail) is is_gone
+
+
+@pytest.mark.parametrize("unread", [None, "2", "3"])
+def test_nobody_is_told_to_wait_for_what_was_not_read(
+    unread: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The controller takes a broker out of the ISR by itself; what is on a disk that was not read may need more."""
+    snapshot = alone()
+    down(snapshot, 3)
+    answers(snapshot)
+    if unread is not None:
+        snapshot["brokers"][unread].update(dirs=None, log_dirs=[])
+    path = tmp_path / "now.json"
+    path.write_text(json.dumps(snapshot), encoding="utf-8")
+    assert main(["diagnose", str(path), "--plan"]) == (0 if unread is None else 3)
+    said = " ".join(capsys.readouterr().out.split())
+    named = f"NOT JUDGED If the log directories of broker {unread}, which the snapshot lacks,"
+    assert said.startswith("WAIT " if unread is None else named)
+    assert ("What was read repairs itself, and what was not may not" in said) is (unread is not None)
+    main(["diagnose", str(path), "--plan", "--json"])
+    assert json.loads(capsys.readouterr().out)["answer"] == ("wait" if unread is None else "not judged")

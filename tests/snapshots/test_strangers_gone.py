@@ -516,3 +516,39 @@ def test_records_that_may_be_on_a_disk_which_was_not_read_are_not_given_up() -> 
     assert "are given up" not in problem(snapshot).premise
     snapshot["brokers"]["1"]["log_dirs"][0]["offline"] = False
     assert problem(snapshot).premise.startswith("if the records of orders-0 are given up")
+
+
+def cancelled(isr: list[int]) -> dict[str, Any]:
+    """A reassignment was cancelled whose earlier replicas are down; the added ones are about to delete their logs."""
+    snapshot = alone(brokers=4)
+    snapshot["topics"]["orders"]["znode"]["partitions"]["0"] = [1, 2]
+    for number in ("1", "2"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"], EPOCHS[:2])
+    for number in ("3", "4"):
+        snapshot["brokers"][number]["dirs"] = {}
+        snapshot["brokers"][number]["set_aside"] = {
+            f"orders-0.{0:032x}-delete": log(IDS["orders"]) | {"high_watermark": 50}
+        }
+    state(snapshot).update(leader=-1, isr=isr, leader_epoch=7)
+    down(snapshot, 1, 2)
+    return snapshot
+
+
+@pytest.mark.parametrize("isr", [[1], [3, 4], []])
+def test_a_log_that_is_to_be_deleted_has_what_an_earlier_replica_lacks(isr: list[int]) -> None:
+    """KAFKA-14424. The ISR member has no record of the last leader epoch, and would lead."""
+    snapshot = cancelled(isr)
+    assert (
+        "copy the directory of orders-0 on broker 3"
+        in ways_out(snapshot)["log-is-deleted-of-which-no-replica-has-a-copy"]
+    )
+    known = problem(snapshot)
+    assert known.left_out == ("orders-0",) and not known.procedures
+
+
+def test_a_log_that_is_to_be_deleted_may_be_a_copy() -> None:
+    """A replica was moved away: the others go on from its records."""
+    snapshot = cancelled([1])
+    for number in ("1", "2"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = log(IDS["orders"], (*EPOCHS, (6, 60)))
+    assert "log-is-deleted-of-which-no-replica-has-a-copy" not in ways_out(snapshot)

@@ -92,6 +92,7 @@ def test_a_replica_does_not_join_an_isr_whose_leader_refuses_fetches_by_the_id()
 def test_no_replica_is_elected_while_a_step_stops_the_only_isr_member() -> None:
     """Broker 3 leads with the id that a controller has minted, which it took as its file was removed."""
     snapshot = alone("3.6.2")
+    snapshot["topics"]["orders"]["settings"] = None
     snapshot["topics"]["orders"]["znode"]["topic_id"] = OTHER
     state(snapshot)["isr"] = [3]
     state(snapshot)["leader"] = 3

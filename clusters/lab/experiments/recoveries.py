@@ -60,7 +60,7 @@ GIVEN_UP = "are given up"
 ORPHANED = "orphaned-log"
 """The kind of damage with which a topic's name is not to be used again."""
 WITH_EMPTY_LOGS = "to begin topic"
-"""How the premise of an answer begins that keeps no records."""
+"""What the premise of an answer has that keeps no records."""
 
 
 def collected(lab: Lab, controllers: Iterable[Path] = ()) -> bytes:
@@ -107,7 +107,7 @@ class Case:
         damage: Does it.
         kinds: The kinds of damage that an inspection must find, by release; notes are not counted.
         probed: Whether partitions are probed before the plan is made: what is wrong then must be found broken.
-        keeps: The origin of the records that the topic is to have; by the beginning of an answer's premise where it is
+        keeps: The origin of the records that the topic is to have; by what an answer's premise has where it is
             another one.
         deletes: Whether the topic is to be deleted: none of its records is kept.
         is_planned: Whether there is to be a plan; None if that is not known.
@@ -127,9 +127,9 @@ class Case:
 
     def kept(self, premise: str) -> str | None:
         """Return the origin of the records that an answer keeps."""
-        if premise.startswith(WITH_EMPTY_LOGS):
+        if WITH_EMPTY_LOGS in premise:
             return None
-        return next((o for begin, o in self.keeps_if.items() if premise.startswith(begin)), self.keeps)
+        return next((o for begin, o in self.keeps_if.items() if begin in premise), self.keeps)
 
 
 # Rounds.

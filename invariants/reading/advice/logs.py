@@ -261,12 +261,12 @@ class LogAdvice(Facts):
                 f"{stopped}have {brokers(members, 'or')} up before {brokers(lacking)}, which would lead {one.subject}"
             )
         epochs = self.last_epochs(topic, number, having) or dict.fromkeys(having, state.leader_epoch)
-        above = {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()}
+        above = self.state_above(topic, number, {b: max(epoch, state.leader_epoch) for b, epoch in epochs.items()})[0]
         first = f"{copy}; then " if leads else f"do not start {brokers(lacking)}; " * (not running)
         first += self._unless_copied(topic, number, having)
         return (
-            f"{first}if what {brokers(lacking)} has taken since may be lost, write the state znode of {one.subject}, "
-            f"with the data version that was read: {self.state_above(topic, number, above)[0]}; then fail the "
+            f"{first}if what {brokers(lacking)} {each(lacking, 'has', 'have')} taken since may be lost, write the "
+            f"state znode of {one.subject}, with the data version that was read: {above}; then fail the "
             "controller over. The log that was lost may have had later records: look for its disk"
         )
 

@@ -742,7 +742,7 @@ def read_any_capture(source: str | os.PathLike[str] | bytes) -> Capture:
         version=version.name,
         controller=active,
         controller_epoch=document.field("controller_epoch").number(0, INT32),
-        topics=_with_elections(known, None if active is None else brokers[active], defaults),
+        topics=_with_elections(known, brokers, active, defaults),
         brokers=_with_cleanings({b: _as_at_start(one, topics) for b, one in brokers.items()}, known),
         deleting=_names(document.maybe("delete_topics")),
         registered=registered,
@@ -1000,18 +1000,24 @@ def _with_lost_policies(topics: Mapping[str, Topic]) -> dict[str, Topic]:
 
 
 def _with_elections(
-    topics: Mapping[str, Topic], controller: Broker | None, defaults: Settings | None
+    topics: Mapping[str, Topic], brokers: Mapping[int, Broker], controller: int | None, defaults: Settings | None
 ) -> dict[str, Topic]:
     """Return topics that say who is elected: by their own configuration, else by the controller's or all brokers'.
 
+    Another broker may be the controller next: that none is elected outside of the ISR is known if all say so.
+
     Kafka: ZkPartitionStateMachine.collectUncleanLeaderElectionState.
     """
-    others = (controller.settings if controller else None) or defaults or Settings()
+    known = {b: one.settings or defaults or Settings() for b, one in brokers.items() if one.alive or b == controller}
+    default = (defaults or Settings() if controller is None else known[controller]).unclean_elections
+    default = (
+        None if default is False and any(one.unclean_elections is not False for one in known.values()) else default
+    )
     found = dict(topics)
     for name, topic in topics.items():
         if topic.settings is not None:
             own = topic.settings.unclean_elections
-            found[name] = evolve(topic, elects_uncleanly=others.unclean_elections if own is None else own)
+            found[name] = evolve(topic, elects_uncleanly=default if own is None else own)
     return found
 
 

@@ -861,7 +861,7 @@ def last_copies_aside(
 
     These are the directories that end in -future and -delete, by broker and name. What has the id of an earlier topic
     is none of its records. Logs in use are those of ISR members, and that of the broker itself; where nothing shows
-    that they end before, they have the records.
+    that they end before, or lack committed records, they have the records.
 
     Kafka: LogManager.loadLog: a broker that starts deletes what ends in -delete, after file.delete.delay.ms.
 
@@ -881,10 +881,20 @@ def last_copies_aside(
             if name.rpartition(".")[0] != f"{topic.name}-{partition}" or not name.endswith(("-future", "-delete")):
                 continue
             is_other = None not in (aside.topic_id, topic.topic_id) and aside.topic_id != topic.topic_id
-            is_copied = any(log is not None and (log.end is None or log.end >= aside.least_end) for log in used)
+            epoch = NO_LATER_EPOCH if state is None else state.leader_epoch
+            lacking = (log is None or _has_more_committed(aside, log, epoch) for log in used)
+            is_copied = not all(lacking)
             if not is_other and not is_copied and aside.is_empty is not True:
                 found[broker.id, name] = aside
     return found
+
+
+def _has_more_committed(aside: Directory, used: Directory, epoch: int) -> bool:
+    """Whether a copy that was set aside has records that a log in use is shown to lack."""
+    if used.end is not None:
+        return used.end < aside.least_end
+    later = _committed_after(aside, used, epoch)
+    return later is not None or _missed(aside, used) is not None
 
 
 def lagging_members(capture: Capture, topic: Topic, partition: int) -> dict[int, int]:
