@@ -99,6 +99,18 @@ def test_a_replica_that_ends_where_segments_are_missing_lacks_nothing() -> None:
     assert recovery.plan is not None and [one.name for one in recovery.plan.procedures] == ["start-broker 1"]
 
 
+def test_a_replica_that_ends_amid_missing_segments_has_records_that_are_missing() -> None:
+    """Both begin a segment at 0, the replica another one at 100, and the leader one at 200, with too few bytes."""
+    snapshot = only_member(LOST["the middle"], runs=False, others_run=True)
+    for number in ("2", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"] = of_segments([0, 100], EPOCHS[:2], end=120)
+    assert "lacks records from offset 0 on" in found(snapshot)["isr-member-lacks-records"].detail
+    assert plan_recovery(problem(snapshot), seconds=60).plan is None
+    rolled = {f"{0:020}.log": 10_100, f"{200:020}.log": 3000}  # the leader has all, and rolled no segment at 100
+    snapshot["brokers"]["1"]["dirs"]["orders-0"]["files"] = rolled
+    assert "isr-member-lacks-records" not in found(snapshot)
+
+
 def test_sizes_of_what_a_cleaner_may_have_rewritten_show_nothing() -> None:
     snapshot = only_member(LOST["the middle"], runs=False, others_run=True)
     snapshot["topics"]["orders"]["cleanup_policy"] = "compact"

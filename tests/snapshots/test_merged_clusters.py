@@ -23,7 +23,7 @@ from tests.snapshots.random_clusters import random_cluster
 RELEASES = ("2.5.1", "2.8.2", "3.9.0")
 PAIRS, MANY = 60, 400
 """How many pairs of clusters of a release are looked at."""
-PLANNED, MANY_PLANNED = 4, 60
+PLANNED, MANY_PLANNED = 4, 24
 """Of how many of them plans are made."""
 SECONDS = 20
 OTHER_LETTERS = str.maketrans("ABC", "XYZ")

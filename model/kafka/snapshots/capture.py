@@ -1000,7 +1000,7 @@ def _with_lost_policies(topics: Mapping[str, Topic]) -> dict[str, Topic]:
 
 
 def _with_elections(
-    topics: Mapping[str, Topic], brokers: Mapping[int, Broker], controller: int | None, defaults: Settings | None
+    topics: Mapping[str, Topic], hosts: Mapping[int, Broker], controller: int | None, defaults: Settings | None
 ) -> dict[str, Topic]:
     """Return topics that say who is elected: by their own configuration, else by the controller's or all brokers'.
 
@@ -1008,7 +1008,7 @@ def _with_elections(
 
     Kafka: ZkPartitionStateMachine.collectUncleanLeaderElectionState.
     """
-    known = {b: one.settings or defaults or Settings() for b, one in brokers.items() if one.alive or b == controller}
+    known = {b: one.settings or defaults or Settings() for b, one in hosts.items() if one.alive or b == controller}
     default = (defaults or Settings() if controller is None else known[controller]).unclean_elections
     default = (
         None if default is False and any(one.unclean_elections is not False for one in known.values()) else default

@@ -221,10 +221,27 @@ def _missed(log: Directory, leader: Directory) -> LostRecords | None:
             return LostRecords(end)
     elif relation is Relation.DIVERGED and differs is not None and (watermark is None or watermark > differs):
         return LostRecords(differs)
-    sizes = _differing_sizes(leader, log)
-    if sizes and sizes[2] < sizes[3] and not begin_apart(log, leader):
-        return LostRecords(sizes[0], unless_cleaned(log, leader))
+    if not may_be_cleaned(log, leader) and not begin_apart(log, leader):
+        sizes = _differing_sizes(leader, log)
+        missing = sizes[0] if sizes and sizes[2] < sizes[3] else _missing_from(log, leader)
+        if missing is not None:
+            return LostRecords(missing, unless_cleaned(log, leader))
     return _removed_beginning(log, leader)
+
+
+def _missing_from(one: Directory, leader: Directory) -> int | None:
+    """Return an offset at which both logs begin a segment, if the leader's has too few bytes from there to a later one.
+
+    The other log has as many before a segment that begins earlier, and has records in that: brokers roll segments at
+    offsets of their own.
+    """
+    mine, its = _bytes_before(one), _bytes_before(leader)
+    for base in sorted({*mine} & {*its}):
+        for end in (at for at in its if at > base):
+            last = max(at for at in mine if at < end)
+            if (one.segments or {})[last] and its[end] - its[base] <= mine[last] - mine[base]:
+                return base
+    return None
 
 
 def _removed_beginning(log: Directory, leader: Directory) -> LostRecords | None:
