@@ -78,7 +78,7 @@ def combined(pairs: int | None) -> int:
         try:
             source = changed(partial(change, pair=pair))
             read_any_capture(source)
-        except (KeyError, ValueError, TypeError, StopIteration, UsageError):
+        except (AttributeError, LookupError, ValueError, TypeError, StopIteration, UsageError):
             continue  # the second takes away, or needs, what the first has taken
         check(source)
         seen += 1
