@@ -318,3 +318,10 @@ def test_a_replica_outside_of_the_isr_is_elected_in_its_place_only() -> None:
     assert OF_BROKERS in problem(snapshot).premise
     state(snapshot).update(leader=-1, isr=[1, 2, 3])
     assert "unclean" not in problem(snapshot).premise
+
+
+def test_a_forecast_says_that_it_has_clean_elections_only_where_nothing_shows_it() -> None:
+    assumed = f"Assumed: {UNCLEAN_ELECTIONS} is false; the snapshot does not show it for each broker."
+    facts = [read_snapshot(json.dumps(one).encode()).facts for one in (leaderless(), leaderless(broker1=True))]
+    assert [assumed in known for known in facts] == [True, False]
+    assert assumed not in read_snapshot(json.dumps(leaderless(broker1=False, broker2=False)).encode()).facts

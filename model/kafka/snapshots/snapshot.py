@@ -11,7 +11,7 @@ from functools import partial
 
 from kwalk.model.kafka.actors import FAULT, NEW_CLIENT, OLD_CLIENT, OPERATOR
 from kwalk.model.kafka.domains import BROKERS, OLD_PROTOCOL_BROKERS, PARTITIONS, TOPIC_IDS, TOPICS
-from kwalk.model.kafka.snapshots.capture import Capture, Topic, topic_label
+from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import as_brokers_read, has_old_protocol, listed, sentence, unseen
 from kwalk.model.kafka.snapshots.initial_state import (
     UNKNOWN_ID,
@@ -214,6 +214,8 @@ def _assumptions(inferred: InferredState) -> tuple[str, ...]:
         "Assumed: no request is on its way and no client creates or expands topics (to ask what an expansion "
         "would do: --bound expansions=1, and one more of partitions). Epochs are counted from 0.",
     ]
+    if focus.topic.elects_uncleanly is None:
+        found.append(f"Assumed: {UNCLEAN_ELECTIONS} is false; the snapshot does not show it for each broker.")
     if any(partition in focus.symptoms.broken for partition in focus.partitions):
         found.append("Replicas that refuse the controller are assumed to be one leader epoch behind.")
     if memory_is_uncertain(inferred):
