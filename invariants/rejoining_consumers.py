@@ -155,11 +155,32 @@ def coordinator_is_named(before: CommitsByHand, after: CommitsByHand) -> bool:
     """A coordinator is known by an answer, or as the committed offset is fetched; it is asked for when it is not."""
     is_fetched = after.has_position and not before.has_position
     premise(before.is_known != after.is_known or before.is_sent != after.is_sent or is_fetched)
+    if before.has_position > after.has_position:
+        return False
     if before.is_known and is_fetched:
         return after.is_known
     if after.is_known:
         return before.is_sent != is_fetched and not after.is_sent
     return before.is_known != after.is_sent
+
+
+@always(
+    symptom="time: each poll of a consumer that assigns partitions to itself, and commits nothing, takes its whole "
+    "timeout while its group has no coordinator",
+    log="none",
+)
+def poll_waits_for_no_coordinator(consumer: CommitsByHand) -> bool:
+    """A poll returns records though the consumer does not know its coordinator."""
+    return not consumer.is_held
+
+
+@step(symptom="a poll ends by itself", log="none")
+def poll_ends_with_its_coordinator(before: CommitsByHand, after: CommitsByHand) -> bool:
+    """A poll that waits for the coordinator asks for it, and ends as it is known."""
+    premise(before.is_held != after.is_held or before.has_returned != after.has_returned)
+    if before.is_held:
+        return after.is_known
+    return not after.is_known and after.is_sent >= after.is_held and after.has_returned >= before.has_returned
 
 
 @reachable()

@@ -251,14 +251,17 @@ COMMITS_BY_HAND = Scenario(
         abstract_coordinator.fetch_committed_offset,
         abstract_coordinator.leave_coordinator,
         abstract_coordinator.commit_without_a_coordinator,
+        abstract_coordinator.poll_without_a_coordinator,
         abstract_coordinator.answer_lookup,
     ),
     properties=(
         rejoining.commit_finds_its_coordinator,
         rejoining.coordinator_is_named,
+        rejoining.poll_waits_for_no_coordinator,
+        rejoining.poll_ends_with_its_coordinator,
         rejoining.coordinator_is_sought,
     ),
-    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.4.1", "3.0.2", "3.4.0", "3.9.0")},
+    variants={r: versions.FLAGS.variant_of(r) for r in ("2.8.2", "1.0", "2.4.1", "3.0.2", "3.2.0", "3.4.0", "3.9.0")},
     source="ConsumerCoordinator.commitOffsetsAsync; KAFKA-6362, KAFKA-13563",
 )
 LATE_CONSUMER = Scenario(

@@ -139,6 +139,15 @@ BROKEN = (
     ),
     (
         Broken(
+            "poll_waits_for_no_coordinator()",
+            "consumer-that-commits-by-itself",
+            "3.2.0",
+            "poll_without_a_coordinator()",
+        ),
+        "3.4.0",
+    ),
+    (
+        Broken(
             "poll_outlives_its_join()",
             "consumer-that-joins-again",
             "2.2",

@@ -349,6 +349,31 @@ def _commits_by_itself(lab: Lab, this: ExperimentRound) -> RoundOutcome:
     return RoundOutcome(f"committed: {committed}; after commitSync {after}", committed[-1] < 15, details)
 
 
+def _polls_without_a_coordinator(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Have a consumer seek, which assigns a partition to itself and commits nothing, while no coordinator can be had.
+
+    Another consumer, without a group, reads the same records.
+    """
+    create_topics(lab, {"t": [1]})
+    taken: dict[str, float] = {}
+    with RealProducers(lab, {}) as producers, RealConsumers(lab, {"enable.auto.commit": "false"}) as group:
+        producers.add("p")
+        for _ in range(5):
+            producers.must("send", "p", "t", 0, 100)
+        for name, settings in (("alone", {}), ("named", {"group.id": "g"})):
+            group.make(name, **settings)
+            group.tell("assign", name, "t")
+            group.tell("seek", name, "t", 0, 0)
+            began = time.monotonic()
+            while int(group.tell("count", name)[1]) < 5 and time.monotonic() < began + 5 * LONG_POLL:
+                group.tell("poll", name, int(LONG_POLL * 1000))
+            taken[name] = round(time.monotonic() - began, 1)
+        history = group.history()
+    lab.note(f"seconds until 5 records, by consumer: {taken}")
+    text = f"{taken['named']} s until 5 records with a group, {taken['alone']} s without"
+    return RoundOutcome(text, taken["named"] > LONG_POLL > taken["alone"], {"seconds": taken, "history": history})
+
+
 def _subscribes_amid_a_restart(lab: Lab, this: ExperimentRound, consumers: str = "") -> RoundOutcome:
     """Have a consumer subscribe to another topic, and restart the only broker while it waits for the answer."""
     create_topics(lab, {"t": [1, 1], "u": [1]})
@@ -495,6 +520,8 @@ IN_RACKS = LabOptions(
     settings=OFFSETS | {"group.initial.rebalance.delay.ms": 4000},
     own_settings={1: {"broker.rack": "x"}, 2: {"broker.rack": "y"}},
 )
+LONG_POLL = 4.0
+"""The seconds of a poll of a consumer that may wait for its coordinator."""
 EXPERIMENTS = (
     Experiment(
         name="claim-of-a-removed-consumer",
@@ -545,6 +572,17 @@ EXPERIMENTS = (
         options=ONE,
         releases=("2.8.2", "3.0.2", "3.3.2"),
         predicted=_is("2.8.2", "3.0.2"),
+    ),
+    Experiment(
+        name="consumer-without-its-coordinator",
+        about="A consumer that assigns a partition to itself and commits nothing polls for 4 s; its group has no "
+        "coordinator.",
+        expected="In 3.1.1 and 3.2.0 each poll takes 4 s; in others it returns as it has records.",
+        story=PAGE,
+        run=_polls_without_a_coordinator,
+        options=evolve(ONE, settings={**OFFSETS, "offsets.topic.replication.factor": 3}),
+        releases=("3.0.2", "3.2.0", "3.3.2"),
+        predicted=_is("3.2.0"),
     ),
     Experiment(
         name="consumer-that-commits-with-an-old-library",

@@ -14,6 +14,7 @@ from kwalk.model.kafka.groups.versions import (
     CHANGED_SUBSCRIPTIONS_JOIN_AGAIN,
     COMMITS_SEEK_THEIR_COORDINATOR,
     JOINS_FOLLOW_A_COMMIT,
+    POLLS_SEEK_NO_COORDINATOR,
     RETRIABLE_ERRORS_KEEP_IDS,
     SLOW_WRITES_ARE_RETRIED,
     SUBSCRIPTIONS_ARE_SORTED,
@@ -213,6 +214,8 @@ class CommitsByHand:
         is_sent: whether it has asked for its coordinator.
         is_kept: whether it waits for a request for the coordinator that was answered before.
         is_stuck: whether a commit does not look for the coordinator.
+        has_returned: whether a poll has returned while it did not know its coordinator.
+        is_held: whether a poll waits for the coordinator, for its whole timeout.
     """
 
     has_position: bool = flag()
@@ -220,6 +223,8 @@ class CommitsByHand:
     is_sent: bool = flag()
     is_kept: bool = flag()
     is_stuck: bool = flag()
+    has_returned: bool = flag()
+    is_held: bool = flag()
 
 
 @action(by=JOINER, description="fetches the committed offset", source="ConsumerCoordinator.fetchCommittedOffsets")
@@ -253,11 +258,21 @@ def commit_without_a_coordinator(consumer: CommitsByHand) -> None:
         consumer.is_stuck = True
 
 
+@action(by=JOINER, description="polls", source="ConsumerCoordinator.poll (coordinatorUnknownAndUnready)")
+def poll_without_a_coordinator(consumer: CommitsByHand) -> None:
+    """Its position may be one that it has sought; records that were fetched are returned after the timeout."""
+    require(not consumer.is_known and not consumer.is_held)
+    if POLLS_SEEK_NO_COORDINATOR:
+        consumer.has_returned = True
+    else:
+        consumer.is_held = consumer.is_sent = True
+
+
 @action(by=GROUP_COORDINATOR, description="is named in the answer", source="FindCoordinatorResponseHandler")
 def answer_lookup(consumer: CommitsByHand) -> None:
     """Commits go there."""
     require(consumer.is_sent)
-    consumer.is_sent, consumer.is_known = False, True
+    consumer.is_sent, consumer.is_known, consumer.is_held = False, True, False
     consumer.is_kept = not ANSWERED_LOOKUPS_ARE_CLEARED
 
 

@@ -802,6 +802,16 @@ ANSWERED_LOOKUPS_ARE_CLEARED = version_flag(
     source="KAFKA-13563 (3.1.1, 3.2.0): ConsumerCoordinator.poll: coordinatorUnknownAndUnready",
     trials=(Trial("consumer-that-commits-by-itself", ("commit_finds_its_coordinator",)),),
 )
+POLLS_SEEK_NO_COORDINATOR = version_flag(
+    "polls_seek_no_coordinator",
+    "PR-12244 (3.1.2, 3.2.1): a consumer that assigns partitions to itself polls without a coordinator; since "
+    "KAFKA-13563 (3.1.1, 3.2.0), and until then, each poll waited for one, for its whole timeout",
+    {"3.1.1": False, "3.1.2": True, "3.2.0": False, "3.2.1": True},
+    before=True,
+    closes="a consumer that needs no coordinator polls without one",
+    source="PR-12244 (3.1.2, 3.2.1): ConsumerCoordinator.poll, commitOffsetsAsync",
+    trials=(Trial("consumer-that-commits-by-itself", ("poll_waits_for_no_coordinator",), variant="3.2.0"),),
+)
 CHANGED_SUBSCRIPTIONS_JOIN_AGAIN = version_flag(
     "changed_subscriptions_join_again",
     "KAFKA-7961 (2.3.0): a consumer whose application has subscribed to other topics before its JoinGroup is answered "
