@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from itertools import chain
+from itertools import chain, combinations
 
 from attrs import evolve
 
@@ -11,7 +11,14 @@ from kwalk.invariants.reading.finding_kinds import ORPHANED_LOG, SOME_TOPICS_ARE
 from kwalk.model.kafka.snapshots.capture import UNCLEAN_ELECTIONS, Capture, Topic, topic_label
 from kwalk.model.kafka.snapshots.diagnosis import brokers, each, has_topic_ids, listed, strangers
 from kwalk.model.kafka.snapshots.in_sync import elects_outsiders
-from kwalk.model.kafka.snapshots.lineage import KEEPING, is_displaced, is_of_another_leader, last_copies_aside
+from kwalk.model.kafka.snapshots.lineage import (
+    BY_POLICY,
+    KEEPING,
+    differ_unless_cleaned,
+    is_displaced,
+    is_of_another_leader,
+    last_copies_aside,
+)
 from kwalk.model.kafka.snapshots.untrusted_json import printable
 from kwalk.model.kafka.snapshots.worlds import ClusterPart
 from kwalk.model.language.inspection import Inspection
@@ -106,6 +113,7 @@ def of_unseen(capture: Capture, parts: Sequence[ClusterPart], gone: Collection[i
     own = joined(_of_own_logs(capture, parts, gone), _of_ids_on_failed_disks(parts), _of_strays(capture, parts, gone))
     silent = joined(_of_unmeasured_logs(capture, parts, gone), _of_unasked_brokers(capture, parts, gone))
     silent = joined(silent, _of_beginnings(capture, parts, gone), _of_copies_aside(capture, parts, gone))
+    silent = joined(silent, _of_cleanings(capture, parts))
     return joined(_of_unseen_disks(capture, parts, gone), ends, own, lost, silent, others)
 
 
@@ -131,6 +139,21 @@ def _of_beginnings(capture: Capture, parts: Iterable[ClusterPart], gone: Collect
             found[f"the beginning of {part.name}, which {brokers(earlier)} {each(earlier, 'has', 'have')}"] = None
     lacks = f"if what ISR members lack of {listed(list(found))}, was deleted by retention or on purpose"
     return lacks if found else ""
+
+
+def _of_cleanings(capture: Capture, parts: Iterable[ClusterPart]) -> str:
+    """Return the condition that no cleaner has made the differences by which logs are told from one another.
+
+    They show which logs have the records that a plan keeps.
+    """
+    found = dict[str, None]()
+    for part in parts:
+        name, number = part.topic.name, part.partitions[0]
+        known = capture.logs_of({*part.topic.partitions.get(number, ()), *part.observed.isr}, name, number)
+        pairs = [pair for pair in combinations(known, 2) if {*pair} & {*part.choice.keeps}]
+        if name not in capture.deleting and any(differ_unless_cleaned(known[a], known[b]) for a, b in pairs):
+            found[part.name] = None
+    return f"if no cleaner has rewritten the logs of {listed(list(found))} ({BY_POLICY})" if found else ""
 
 
 def _of_copies_aside(capture: Capture, parts: Iterable[ClusterPart], gone: Collection[int]) -> str:

@@ -123,3 +123,18 @@ def test_what_a_former_leader_had_not_committed_is_no_loss() -> None:
     for number in ("2", "3"):
         snapshot["brokers"][number]["dirs"]["orders-0"].update(high_watermark=200, recovery_point=200)
     assert "isr-member-lacks-records" not in found(snapshot)
+
+
+@pytest.mark.parametrize("cleaned", [None, 0])
+def test_what_bytes_show_is_a_condition_of_what_is_given_up(cleaned: int | None) -> None:
+    """A cleaner makes copies smaller: who has another replica lead must know that none has been here."""
+    member = of_segments([*SEGMENTS])
+    member["files"][f"{0:020}.log"] -= 3500
+    snapshot = only_member(member, runs=False, others_run=True)
+    for number in ("1", "2", "3"):
+        snapshot["brokers"][number]["dirs"]["orders-0"]["cleaned"] = cleaned
+    best = plan_recovery(problem(snapshot), seconds=60)
+    planned = [one.problem.premise for one in (best, *best.alternatives) if one.plan is not None]
+    assert planned
+    for premise in planned:
+        assert ("no cleaner has rewritten the logs of orders" in premise) is (cleaned is None), premise

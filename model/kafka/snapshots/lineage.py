@@ -60,7 +60,9 @@ class LogComparison:
     fact: str = ""
 
 
-UNLESS_CLEANED = "unless a cleaner has rewritten them (log.cleanup.policy of brokers, or an earlier one of the topic)"
+BY_POLICY = "log.cleanup.policy of brokers, or an earlier one of the topic"
+"""Why a cleaner may have rewritten a log whose topic is not compacted."""
+UNLESS_CLEANED = f"unless a cleaner has rewritten them ({BY_POLICY})"
 """What bytes show nothing of where the cleaner's checkpoint was not read: a topic's own policy is that of now."""
 
 
@@ -242,6 +244,15 @@ def _missing_from(one: Directory, leader: Directory) -> int | None:
             if (one.segments or {})[last] and its[end] - its[base] <= mine[last] - mine[base]:
                 return base
     return None
+
+
+def differ_unless_cleaned(one: Directory, other: Directory) -> bool:
+    """Whether bytes or headers show a difference between copies that a cleaner makes, and none is known to have."""
+    if not unless_cleaned(one, other) or not _may_be_one(one, other):
+        return False
+    missing = _missing_from(one, other), _missing_from(other, one)
+    has_other_header = begin_apart(one, other) and bool(_unless_rewritten(one, other))
+    return has_other_header or bool(_differing_sizes(one, other)) or missing != (None, None)
 
 
 def _removed_beginning(log: Directory, leader: Directory) -> LostRecords | None:
