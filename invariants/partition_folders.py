@@ -24,6 +24,22 @@ def directory_outlives_a_move(folder: PartitionFolder) -> bool:
     return not folder.is_offline
 
 
+@always(
+    symptom="a log directory goes offline as a replica is elected that has moved to another one",
+    log="Error while writing to checkpoint file …",
+)
+def directory_outlives_an_election(folder: PartitionFolder) -> bool:
+    """A replica that has moved is elected, and takes no directory offline."""
+    premise(folder.is_elected)
+    return not folder.is_offline
+
+
+@reachable()
+def moved_replica_is_elected(folder: PartitionFolder) -> bool:
+    """A replica leads that has moved."""
+    return folder.is_elected
+
+
 @reachable()
 def log_is_moved_amid_a_flush(folder: PartitionFolder) -> bool:
     """A flush is to flush the folder of a log that was a future log before."""
@@ -180,6 +196,16 @@ def flush_begins_once(before: PartitionFolder, after: PartitionFolder) -> bool:
     premise(before.flushes != after.flushes or begins)
     is_next = begins and after.flushes == before.flushes + 1
     return is_next and before.is_there and before.is_up and not before.is_offline
+
+
+@step(
+    symptom="a replica leads in a log directory to which it is still moving, or in one that is offline",
+    log="none",
+)
+def elected_replica_has_moved(before: PartitionFolder, after: PartitionFolder) -> bool:
+    """A replica is elected after its move, in a directory that works."""
+    premise(after.is_elected and not before.is_elected)
+    return before.is_there and not before.is_future and not before.is_offline
 
 
 @step(

@@ -38,7 +38,7 @@ from kwalk.search.base.java import bundled_home, java_version, system_homes
 from kwalk.search.base.progress import Report, silent
 
 OLDEST_JAVA = 11
-CLIENT_ONLY = ("0.10.2.0", "0.11.0.1", "1.0.0", "2.3.0")
+CLIENT_ONLY = ("0.10.2.0", "0.11.0.1", "1.0.0", "2.1.0", "2.3.0")
 """Releases that are in the lab as old clients, and as brokers of few experiments.
 
 Their brokers do not know the lab's requests, such as those that produce.

@@ -20,6 +20,7 @@ RELEASES = (
     "0.10.2.0",
     "0.11.0.1",
     "1.0.0",
+    "2.1.0",
     "2.3.0",
     "2.5.0",
     "2.8.0",
@@ -39,7 +40,7 @@ RELEASES = (
     "3.9.2",
 )
 """The versions in the lock. 1.0.0 is there as a client that knows no topic ids, too."""
-SCALA = {"0.10.2.0": "2.11", "0.11.0.1": "2.11", "1.0.0": "2.11", "2.3.0": "2.12"}
+SCALA = {"0.10.2.0": "2.11", "0.11.0.1": "2.11", "1.0.0": "2.11", "2.1.0": "2.12", "2.3.0": "2.12"}
 """The Scala version of a release's artifact, where it is not 2.13."""
 LOG4J = ("org.slf4j", "slf4j-log4j12", "1.7.25")
 XML_BIND = ("javax.xml.bind", "jaxb-api", "2.3.1")
@@ -48,6 +49,7 @@ BESIDE = {
     "0.10.2.0": (LOG4J, XML_BIND),
     "0.11.0.1": (LOG4J, XML_BIND),
     "1.0.0": (LOG4J,),
+    "2.1.0": (LOG4J, ZOOKEEPER),
     "2.3.0": (LOG4J, ZOOKEEPER),
 }
 """What a release needs and does not bring, where that is not reload4j only.

@@ -66,6 +66,7 @@ DELETION = Scenario(
         "late_removals": 0,
         "long_flushes": 0,
         "snapshots": 0,
+        "moved_leaders": 0,
     },
     variants={r: flags for r, flags in versions.FOLDER_VARIANTS.items() if r not in ("0.10.0", "0.10.1")},
     source="LogManager.asyncDelete, Log.flush; KAFKA-5752, KAFKA-6624, KAFKA-8564, KAFKA-15391",
@@ -200,6 +201,20 @@ MOVE_AMID_A_FLUSH = MOVE_ASKED_FOR_AGAIN.varied(
     bounds={"move_requests": 0, "flushes": 1},
     variants={release: versions.FOLDER_VARIANTS[release] for release in ("2.8.2", "3.5.1", "3.9.0")},
     source="LocalLog.flush, LogManager.replaceCurrentWithFutureLog; KAFKA-15572",
+)
+MOVE_BEFORE_AN_ELECTION = MOVE_ASKED_FOR_AGAIN.varied(
+    name="log-move-before-an-election",
+    story="A replica is elected that has moved to another log directory.",
+    actions=(log_deletion.create_future, log_deletion.replace_log, log_deletion.elect_moved),
+    properties=(
+        partition_folders.directory_outlives_an_election,
+        partition_folders.moved_replica_is_elected,
+        partition_folders.elected_replica_has_moved,
+        partition_folders.future_log_replaces_another,
+    ),
+    bounds={"move_requests": 0, "moved_leaders": 1},
+    variants=versions.MOVE_VARIANTS | {"2.1.0": versions.flags_of("2.1.0")},
+    source="Partition.makeLeader; KAFKA-8036",
 )
 MOVE = Scenario(
     name="log-move",

@@ -63,6 +63,7 @@ SCENARIOS = (
     log_folders.DELETION_AFTER_A_MOVE,
     log_folders.SNAPSHOT_AFTER_A_MOVE,
     log_folders.MOVE_AMID_A_FLUSH,
+    log_folders.MOVE_BEFORE_AN_ELECTION,
     leader_epochs.LEADER_EPOCHS_OLD_FORMAT,
     leader_epochs.LEADER_EPOCHS_MIXED_FORMATS,
     leader_epochs.LEADER_EPOCHS_EARLY_LEADER,

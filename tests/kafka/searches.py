@@ -251,6 +251,7 @@ SEARCHES = (
     "log-created-again-unflushed --variant 3.9.0 --keep-going",
     "leader-epochs-late-bytes --variant 3.9.1 --keep-going",
     "log-move-amid-a-flush --variant 3.9.0 --keep-going",
+    "log-move-before-an-election --variant 3.9.0 --keep-going",
     "log-damaged-message --variant 3.9.0 --keep-going",
     "log-largest-time-of-two-readers --variant 2.0 --keep-going",
     "log-move-amid-a-failover --variant 3.9.0 --keep-going",

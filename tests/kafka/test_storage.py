@@ -186,6 +186,7 @@ SEARCHED = (
     ("log-deletion-amid-retention", "3.9.0"),
     ("log-tiered", "3.9.0"),
     ("log-move-amid-a-flush", "3.9.0"),
+    ("log-move-before-an-election", "3.9.0"),
     ("log-damaged-message", "3.9.0"),
     ("log-largest-time-of-two-readers", "2.0"),
     ("log-move-amid-a-failover", "3.9.0"),

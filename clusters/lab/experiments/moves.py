@@ -276,6 +276,38 @@ def _removed_files_stay(lab: Lab, this: ExperimentRound) -> RoundOutcome:
 
 
 SNAPSHOTS_STAY = "snapshots of producers stay, and nothing else"
+
+
+def _elected_after_a_move(lab: Lab, this: ExperimentRound) -> RoundOutcome:
+    """Move a follower's replica to the other log directory, and stop the leader: the follower is elected.
+
+    Of two other topics one has its replica in the first directory, and one in the other directory.
+    """
+    topics, broker = [this.topic, f"{this.topic}-a", f"{this.topic}-b"], lab.brokers[1]
+    for each in topics:
+        lab.tool("1.0.0", "--create", "--topic", each, "--replica-assignment", "2:1")
+        if not lab.wait_for_leaders(each):
+            raise KwalkError(f"{each} has no leader.")
+    written = all(produce(lab.brokers[2].port, each, 0, "before", acks=-1)["ok"] for each in topics)
+    roots = {each: directory.parent for each in topics if (directory := broker.directory(f"{each}-0")) is not None}
+    here = roots[this.topic] / f"{this.topic}-0"
+    there = _move(lab, here)
+    arrived = _has_arrived(lab, here, there)
+    lab.stop(2)
+    leads = wait_until(lambda: all(lab.states(each)[0]["leader"] in (1, -1) for each in topics), 20)
+    time.sleep(SETTLED)
+    after = {each: produce(broker.port, each, 0, "after")["error"] for each in topics}
+    beside = [each for each in topics[1:] if roots[each] == here.parent]
+    failures = [str(line) for line in this.lines("server", "Stopping serving replicas in dir")]
+    this.keep_lines("checkpoint file|serving (logs|replicas) in dir", ["server"])
+    details = {"written": written, "arrived": arrived, "is elected": leads, "after": after, "beside it": beside}
+    seen = bool(arrived and leads and failures)
+    outcome = "the log directory goes offline" if failures else "the replica leads"
+    return RoundOutcome(outcome, seen, details | {"failures": failures[:2]})
+
+
+SETTLED = 3.0
+"""Seconds in which a broker that is elected has written its leader epoch."""
 CLEANING = {
     "log.cleaner.enable": "true",
     "log.cleaner.backoff.ms": 200,
@@ -287,6 +319,17 @@ RETENTION = {**CLEANING, "log.cleaner.enable": "false", "log.retention.check.int
 """With a cleaner, retention leaves a log alone that moves: then a truncation of the future log removes segments."""
 ONE_BROKER = LabOptions(brokers=1, directories=2, settings=CLEANING)
 EXPERIMENTS = (
+    Experiment(
+        name="election-after-a-move",
+        about="A follower's replica moves to another log directory, and is elected.",
+        expected="In 2.0.1 and 2.1.0 the first directory goes offline, with all its logs; before and later none does.",
+        story="log-moves.md",
+        run=_elected_after_a_move,
+        options=LabOptions(brokers=2, directories=2, old_brokers=True),
+        releases=("2.1.0", "2.3.0", "3.9.0"),
+        is_ordered=True,
+        predicted=lambda release: release == "2.1.0",
+    ),
     Experiment(
         name="removed-files-after-a-move",
         about="Retention removes segments of a log that moves, 15 s before their files are deleted; the move ends.",

@@ -19,6 +19,7 @@ from kwalk.model.kafka.storage.domains import FAULT, LOG, OPERATOR
 from kwalk.model.kafka.storage.versions.moves import (
     FUTURE_LOGS_ARE_LOCKED,
     MOVED_FILES_ARE_FOUND,
+    MOVED_LOGS_KNOW_THEIR_EPOCHS,
     MOVED_SNAPSHOTS_ARE_FOUND,
 )
 from kwalk.model.kafka.storage.versions.recovery import (
@@ -49,6 +50,7 @@ MOVE_REQUESTS = Bound("move_requests", "how often a move is asked for again", de
 LONG_FLUSHES = Bound("long_flushes", "1 if a flush may last longer than file.delete.delay.ms", default=0)
 SNAPSHOTS = Bound("snapshots", "1 if a removed segment has a snapshot of its producers", default=0)
 LATE_REMOVALS = Bound("late_removals", "1 if retention may remove a segment of the deleted log", default=0)
+MOVED_LEADERS = Bound("moved_leaders", "1 if a replica that has moved may be elected", default=0)
 CONTROLLER = Actor("controller", system=False)
 
 
@@ -88,7 +90,8 @@ class PartitionFolder:
     A flush may be `of_the_deleted` log, or of a future log whose folder has another name since. The log directory
     `is_offline` after an error; a broker `cannot_start`. The broker's other directory is offline after
     `disk_failures`; then a deletion may be `refused`. A request for a move that `looks_for_future` log of an earlier
-    one may fail (`move_failed`). Retention may remove a segment of the deleted log, whose files are `late`.
+    one may fail (`move_failed`). Retention may remove a segment of the deleted log, whose files are `late`. A replica
+    that has moved `is_elected` at some time.
     """
 
     is_there: bool = flag()
@@ -113,6 +116,7 @@ class PartitionFolder:
     looks_for_future: bool = flag(when=MOVE_REQUESTS)
     move_failed: bool = flag(when=MOVE_REQUESTS)
     late: LateFiles = choice(LateFiles, when=LATE_REMOVALS)
+    is_elected: bool = flag(when=MOVED_LEADERS)
 
 
 def is_used(folder: PartitionFolder) -> bool:
@@ -150,6 +154,13 @@ def replace_log(folder: PartitionFolder) -> None:
     require(MOVE_REQUESTS == 0 or not (folder.looks_for_future and FUTURE_LOGS_ARE_LOCKED))
     folder.is_future, folder.is_renamed = False, folder.is_removed
     folder.of_the_deleted = folder.flush is FlushPhase.FOLDER
+
+
+@action(by=CONTROLLER, description="elects the replica", source="Partition.makeLeader: Replica.epochs, assign")
+def elect_moved(folder: PartitionFolder) -> None:
+    """It enters its leader epoch; in 2.0.1 and 2.1.0 in the folder from which it has moved, which is gone."""
+    require(MOVED_LEADERS > 0 and has_log(folder) and not folder.is_future)
+    folder.is_elected, folder.is_offline = True, not MOVED_LOGS_KNOW_THEIR_EPOCHS
 
 
 @action(by=OPERATOR, description="asks for a move once more", source="ReplicaManager.alterReplicaLogDirs: getReplica")

@@ -27,6 +27,16 @@ MOVED_FILES_ARE_FOUND = version_flag(
     source="KAFKA-16424 (3.8.0)",
     trials=(Trial("log-deletion-after-a-move", ("removed_segment_leaves_no_files",)),),
 )
+MOVED_LOGS_KNOW_THEIR_EPOCHS = version_flag(
+    "moved_logs_know_their_epochs",
+    "KAFKA-8036 (2.1.1, with KAFKA-7897): a leader enters its epoch in the file of its log; since 2.0.1 (KAFKA-7415) "
+    "and until then, in that of the log directory from which its replica has moved, which is gone",
+    {"2.0.1": False, "2.1.1": True},
+    before=True,
+    closes="a replica that has moved can be elected",
+    source="KAFKA-7897 (2.1.1): Replica.epochs",
+    trials=(Trial("log-move-before-an-election", ("directory_outlives_an_election",), variant="2.1.0"),),
+)
 MOVE_COMPARES_OFFSETS = version_flag(
     "move_compares_offsets",
     "KAFKA-8002 (2.2.0): a future log replaces the current one when both end at the same offset; before, their active "
